@@ -1,0 +1,29 @@
+/*
+ * A file of the source tree as bytes inside the program.
+ *
+ *     CS_EMBED(prelude_js, "src/worker/prelude.js");   ->   struct cs_str prelude_js(void)
+ *
+ * CMake rebuilds the including file when the embedded one changes.
+ */
+#ifndef CS_BASE_EMBED_H
+#define CS_BASE_EMBED_H
+
+#include "base/str.h"
+
+#define CS_EMBED(name, path)                                                       \
+    __asm__(".pushsection .rodata\n"                                               \
+            ".balign 16\n"                                                         \
+            "cs_embed_" #name ":\n"                                                \
+            ".incbin \"" CS_SOURCE_DIR "/" path "\"\n"                             \
+            "cs_embed_" #name "_end:\n"                                            \
+            ".byte 0\n"                                                            \
+            ".popsection\n");                                                      \
+    extern const char cs_embed_##name[];                                           \
+    extern const char cs_embed_##name##_end[];                                     \
+    static inline struct cs_str name(void)                                         \
+    {                                                                              \
+        return (struct cs_str){cs_embed_##name,                                    \
+                               (size_t)(cs_embed_##name##_end - cs_embed_##name)}; \
+    }
+
+#endif

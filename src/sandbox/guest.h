@@ -1,0 +1,71 @@
+/*
+ * A guest: python3, bash or node in the same jail, with a read-only view of the system directories.
+ *
+ * Runs in: cs_guest_main in the launcher and then in the jail; cs_guest_call_main in the jail, as
+ * the shell's `caisson` command; the rest in the daemon (loop thread). Order:   spawn -> read the
+ * reply (pid, pidfd, directories) -> copy files in beneath the directory fds -> go -> ... the pidfd
+ * becomes readable -> copy files out -> close the fds.
+ *
+ * The launcher makes every namespace anew for each guest, builds the root, then forks pid 1 (our
+ * own reaper, as a child of the daemon by CLONE_PARENT) and ends. Pid 1 starts the interpreter.
+ */
+#ifndef CS_SANDBOX_GUEST_H
+#define CS_SANDBOX_GUEST_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "sandbox/limits.h"
+#include "sandbox/zygote.h"
+
+enum cs_guest_language { CS_GUEST_PYTHON, CS_GUEST_BASH, CS_GUEST_NODE };
+
+struct cs_guest_spec {
+    struct cs_jail_options jail;
+    enum cs_guest_language language;
+    struct cs_str source;
+    struct cs_str inputs; /* JSON */
+    struct cs_limits limits;
+    int mcp_servers; /* directory fds shown read-only as /mcp-servers and /skills, or -1 */
+    int skills;
+};
+
+struct cs_guest {
+    pid_t launcher;
+    int launcher_pidfd;
+    int control; /* SOCK_SEQPACKET, non-blocking: the reply, then `go`, then the end report */
+    int bridge;  /* stream of wire.h frames, from the SDK inside */
+    int out;     /* stdout and stderr of the guest, read ends, non-blocking */
+    int err;
+};
+
+struct cs_guest_reply {
+    enum {
+        CS_GUEST_BUILT, /* the jail stands: pid, pidfd, directories are valid; nothing runs yet */
+        CS_GUEST_ENDED, /* the interpreter ended: `status` as from waitpid */
+        CS_GUEST_FAILED /* err says what could not be built */
+    } kind;
+    pid_t pid;
+    int pidfd;     /* the caller owns these three */
+    int workspace; /* the tmpfs behind /workspace and /tmp, as directories */
+    int tmp;
+    int status;
+    struct cs_err err;
+};
+
+int cs_guest_spawn(const struct cs_guest_spec *spec, struct cs_guest *guest, struct cs_err *err);
+int cs_guest_reply(struct cs_guest *guest, struct cs_guest_reply *reply, struct cs_err *err);
+int cs_guest_go(struct cs_guest *guest, struct cs_err *err);
+
+/* Closes the fds and reaps the launcher. The jailed tree must have been killed by its pidfd. */
+void cs_guest_close(struct cs_guest *guest);
+
+/* NULL if the interpreter is installed, else a sentence that says what to install. */
+const char *cs_guest_missing(enum cs_guest_language language);
+
+int cs_guest_main(void);
+int cs_guest_call_main(int argc, char **argv);
+
+#endif
