@@ -2,16 +2,18 @@
  * Frames, bounds, phases. One of the two files that may never be wrong.
  *
  * Invariants:
- *  1. A body is never looked at before its head has been found to be of this version, of a known type,
- *     sent by the right side, allowed in this phase, and no longer than that type's limit.
+ *  1. A body is never looked at before its head has been found to be of this version, of a known
+ * type, sent by the right side, allowed in this phase, and no longer than that type's limit.
  *  2. Memory for a body is only made after 1, so a lying length costs nothing.
- *  3. After a refusal the reader answers every call with the same refusal: there is no way back into step.
+ *  3. After a refusal the reader answers every call with the same refusal: there is no way back
+ * into step.
  *  4. The phase only ever moves forward, and only by the table in wire.h.
  *  5. No field is read beyond the body.
  *
- *     BOOT --READY--> IDLE --PROGRAM--> COMPILE --FACTS--> ASSESS --VERDICT--> EXECUTE --DONE--> ENDED
- *                                          |                  |                   (ASK, CALL, FILE,
- *                                          +-------DONE-------+--> ENDED           LOG, PROGRESS stay)
+ *     BOOT --READY--> IDLE --PROGRAM--> COMPILE --FACTS--> ASSESS --VERDICT--> EXECUTE --DONE-->
+ * ENDED |                  |                   (ASK, CALL, FILE,
+ *                                          +-------DONE-------+--> ENDED           LOG, PROGRESS
+ * stay)
  */
 #include "sandbox/wire.h"
 
@@ -26,11 +28,10 @@ static const struct rule {
     unsigned phases;
     enum cs_phase then;
     uint32_t max;
-} rules[] = {
-    [CS_MSG_NONE] = {"nothing", CS_SIDE_DAEMON, 0, (enum cs_phase)0, 0},
-#define X(name, side, phases, then, max)                                                           \
+} rules[] = {[CS_MSG_NONE] = {"nothing", CS_SIDE_DAEMON, 0, (enum cs_phase)0, 0},
+#define X(name, side, phases, then, max) \
     [CS_MSG_##name] = {#name, CS_SIDE_##side, phases, (enum cs_phase)(then), max},
-    CS_MESSAGES(X)
+             CS_MESSAGES(X)
 #undef X
 };
 

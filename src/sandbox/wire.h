@@ -1,10 +1,11 @@
 /*
- * What crosses the wall: frames between the daemon and one worker (or guest), over one stream socket.
+ * What crosses the wall: frames between the daemon and one worker (or guest), over one stream
+ * socket.
  *
  * Runs in: both sides, so it depends on base/ alone.
  * Order:   cs_wire_reader_feed bytes as they come, cs_wire_next until it says there is no more.
- * Limits:  every message has a largest body in the table below; a longer one, an unknown one, one of
- *          another version or one that does not belong into this phase is CS_DENIED, and ends the peer.
+ * Limits:  every message has a largest body in the table below; a longer one, an unknown one, one
+ * of another version or one that does not belong into this phase is CS_DENIED, and ends the peer.
  *
  * A frame is a head of 24 bytes in the machine's own byte order (both ends are the same machine),
  * then `len` bytes of body. A body is a sequence of fields: u8, u32, u64 or a string (u32 length,
@@ -27,13 +28,13 @@
 
 /* Hard caps of the protocol; the limits of one execution (struct cs_limits) lie below them. */
 #define CS_PROGRAM_MAX (64u * CS_MIB)
-#define CS_MODULE_MAX (8u * CS_MIB)
-#define CS_PATH_MAX (4u * CS_KIB)
-#define CS_FACTS_MAX (1u * CS_MIB)
-#define CS_CALL_MAX (16u * CS_MIB)
-#define CS_FILE_MAX (32u * CS_MIB)
-#define CS_LOG_MAX (256u * CS_KIB)
-#define CS_DONE_MAX (32u * CS_MIB)
+#define CS_MODULE_MAX  (8u * CS_MIB)
+#define CS_PATH_MAX    (4u * CS_KIB)
+#define CS_FACTS_MAX   (1u * CS_MIB)
+#define CS_CALL_MAX    (16u * CS_MIB)
+#define CS_FILE_MAX    (32u * CS_MIB)
+#define CS_LOG_MAX     (256u * CS_KIB)
+#define CS_DONE_MAX    (32u * CS_MIB)
 
 /* Where an execution stands, as both sides see it. Bits, so that a message can name several. */
 enum cs_phase {
@@ -59,24 +60,24 @@ enum cs_phase {
  *   RESULT    answers CALL or FILE id: u8 status (enum cs_answer), str payload or message
  *   LOG       u8 level (enum cs_level), str text
  *   PROGRESS  str JSON {progress, total?, message?}
- *   DONE      u8 outcome (enum cs_outcome), str result JSON or error JSON (see worker/report), u64 heap
- *             bytes, u32 times memory was refused
- *   CANCEL    nothing: abort what waits; the daemon kills the process soon after
+ *   DONE      u8 outcome (enum cs_outcome), str result JSON or error JSON (see worker/report), u64
+ * heap bytes, u32 times memory was refused CANCEL    nothing: abort what waits; the daemon kills
+ * the process soon after
  */
-#define CS_MESSAGES(X)                                                                             \
-    X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                             \
-    X(PROGRAM, DAEMON, CS_PHASE_IDLE, CS_PHASE_COMPILE, CS_PROGRAM_MAX)                            \
-    X(ASK, WORKER, CS_PHASE_COMPILE | CS_PHASE_EXECUTE, 0, CS_PATH_MAX + 64)                       \
-    X(MODULE, DAEMON, CS_PHASE_COMPILE | CS_PHASE_EXECUTE, 0, CS_MODULE_MAX)                       \
-    X(FACTS, WORKER, CS_PHASE_COMPILE, CS_PHASE_ASSESS, CS_FACTS_MAX)                              \
-    X(VERDICT, DAEMON, CS_PHASE_ASSESS, CS_PHASE_EXECUTE, 64 * CS_KIB)                             \
-    X(CALL, WORKER, CS_PHASE_EXECUTE, 0, CS_CALL_MAX)                                              \
-    X(FILE, WORKER, CS_PHASE_EXECUTE, 0, CS_FILE_MAX)                                              \
-    X(RESULT, DAEMON, CS_PHASE_EXECUTE, 0, CS_FILE_MAX)                                            \
-    X(LOG, WORKER, CS_PHASE_EXECUTE, 0, CS_LOG_MAX)                                                \
-    X(PROGRESS, WORKER, CS_PHASE_EXECUTE, 0, 64 * CS_KIB)                                          \
-    X(DONE, WORKER, CS_PHASE_COMPILE | CS_PHASE_ASSESS | CS_PHASE_EXECUTE, CS_PHASE_ENDED,         \
-      CS_DONE_MAX)                                                                                 \
+#define CS_MESSAGES(X)                                                                     \
+    X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                     \
+    X(PROGRAM, DAEMON, CS_PHASE_IDLE, CS_PHASE_COMPILE, CS_PROGRAM_MAX)                    \
+    X(ASK, WORKER, CS_PHASE_COMPILE | CS_PHASE_EXECUTE, 0, CS_PATH_MAX + 64)               \
+    X(MODULE, DAEMON, CS_PHASE_COMPILE | CS_PHASE_EXECUTE, 0, CS_MODULE_MAX)               \
+    X(FACTS, WORKER, CS_PHASE_COMPILE, CS_PHASE_ASSESS, CS_FACTS_MAX)                      \
+    X(VERDICT, DAEMON, CS_PHASE_ASSESS, CS_PHASE_EXECUTE, 64 * CS_KIB)                     \
+    X(CALL, WORKER, CS_PHASE_EXECUTE, 0, CS_CALL_MAX)                                      \
+    X(FILE, WORKER, CS_PHASE_EXECUTE, 0, CS_FILE_MAX)                                      \
+    X(RESULT, DAEMON, CS_PHASE_EXECUTE, 0, CS_FILE_MAX)                                    \
+    X(LOG, WORKER, CS_PHASE_EXECUTE, 0, CS_LOG_MAX)                                        \
+    X(PROGRESS, WORKER, CS_PHASE_EXECUTE, 0, 64 * CS_KIB)                                  \
+    X(DONE, WORKER, CS_PHASE_COMPILE | CS_PHASE_ASSESS | CS_PHASE_EXECUTE, CS_PHASE_ENDED, \
+      CS_DONE_MAX)                                                                         \
     X(CANCEL, DAEMON, CS_PHASE_COMPILE | CS_PHASE_ASSESS | CS_PHASE_EXECUTE, 0, 0)
 
 enum cs_msg {
@@ -102,7 +103,8 @@ enum cs_outcome { CS_OUTCOME_VALUE, CS_OUTCOME_ERROR };
 enum cs_level { CS_LEVEL_DEBUG, CS_LEVEL_INFO, CS_LEVEL_WARN, CS_LEVEL_ERROR };
 
 /*
- * payload of the RESULT:  READ bytes; STAT JSON {type: "file"|"directory", size, mtimeMs}; LIST JSON
+ * payload of the RESULT:  READ bytes; STAT JSON {type: "file"|"directory", size, mtimeMs}; LIST
+ * JSON
  * [{name, type}]; the others nothing. A relative path is below /workspace.
  */
 enum cs_file_op {
@@ -159,7 +161,8 @@ void cs_wire_reader_done(struct cs_wire_reader *r);
 char *cs_wire_room(struct cs_wire_reader *r, size_t want, size_t *room);
 void cs_wire_added(struct cs_wire_reader *r, size_t n);
 
-/* 1: `frame` is filled and the phase moved on; 0: not complete yet; -1: the peer broke the rules. */
+/* 1: `frame` is filled and the phase moved on; 0: not complete yet; -1: the peer broke the rules.
+ */
 int cs_wire_next(struct cs_wire_reader *r, struct cs_frame *frame, struct cs_err *err);
 
 /* How many bytes the frame that is under way still lacks (0: unknown). To size the next read. */

@@ -16,7 +16,8 @@
 
 #include "base/err.h"
 
-/* How to build the jail. Given to the zygote and the guest launcher as a message, not as arguments. */
+/* How to build the jail. Given to the zygote and the guest launcher as a message, not as arguments.
+ */
 struct cs_jail_options {
     uint32_t allow_weak; /* walls (1 << enum cs_wall) that may be missing */
     bool full;           /* every worker gets all namespaces of its own */
@@ -29,14 +30,17 @@ struct cs_jail_options {
 
 /* What the zygote does with the engine; main.c passes the worker's functions in. */
 struct cs_engine_hooks {
-    int (*warm)(bool no_jit, struct cs_err *err); /* once, before the jail closes: engine, prelude */
-    void (*serve)(int sock) __attribute__((noreturn)); /* in the worker: READY, one execution, end */
+    int (*warm)(bool no_jit,
+                struct cs_err *err); /* once, before the jail closes: engine, prelude */
+    void (*serve)(int sock)
+        __attribute__((noreturn)); /* in the worker: READY, one execution, end */
 };
 
 struct cs_zygote {
     pid_t pid;
     int pidfd;
-    int control; /* SOCK_SEQPACKET, non-blocking; readable when a reply is there, or the zygote died */
+    int control; /* SOCK_SEQPACKET, non-blocking; readable when a reply is there, or the zygote died
+                  */
 };
 
 struct cs_zygote_reply {

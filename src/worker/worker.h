@@ -1,9 +1,9 @@
 /*
  * Everything inside the jail: the JavaScriptCore context, the runtime, one execution, the end.
  *
- * Runs in: cs_worker_warm in the zygote (one thread, before the jail closes), cs_worker_serve in the
- *          worker, which is taken to be hostile from the moment it has read a program.
- * May include: compile, sandbox/wire.h and base only.
+ * Runs in: cs_worker_warm in the zygote (one thread, before the jail closes), cs_worker_serve in
+ * the worker, which is taken to be hostile from the moment it has read a program. May include:
+ * compile, sandbox/wire.h and base only.
  */
 #ifndef CS_WORKER_WORKER_H
 #define CS_WORKER_WORKER_H
@@ -12,7 +12,8 @@
 
 #include "base/err.h"
 
-/* Starts the engine and evaluates the prelude. Fails if the engine cannot be made single-threaded. */
+/* Starts the engine and evaluates the prelude. Fails if the engine cannot be made single-threaded.
+ */
 int cs_worker_warm(bool no_jit, struct cs_err *err);
 
 /* Pre-touches memory, says READY, serves one execution on `sock`, and ends the process. */
