@@ -38,8 +38,9 @@ struct cs_json_limits {
 
 struct cs_json {
     struct cs_str text;
-    uint32_t *tape;
+    uint32_t *tape; /* private: base/json_tape.h */
     size_t len, cap;
+    bool duplicates; /* the same key may be there twice; then the last one counts */
 };
 
 struct cs_json_val {
