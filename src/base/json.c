@@ -2,7 +2,9 @@
  * The reader: one pass over the text, which fills the tape (base/json_tape.h).
  *
  * The text is foreign and need not end in NUL, so every look at a byte is preceded by a look at the
- * end. Nesting lives in the tape, not on the stack.
+ * end. Nesting lives in the tape, not on the stack. The functions that read something take the
+ * place where it starts and return the place after it, or NULL once the error is told; keeping the
+ * place out of the struct is what lets it stay in a register.
  */
 #include "base/json.h"
 
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_scan.h"
 #include "base/json_tape.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -30,19 +33,20 @@ struct key {
 };
 
 struct parser {
-    const char *start, *p, *end;
+    const char *start, *end;
     uint32_t *tape;
     size_t len, cap;
     uint32_t open; /* tape index of the innermost container, or NO_PARENT */
-    uint32_t count, depth, max_depth;
+    bool object;   /* and whether that is an object */
     bool check_keys;
+    uint32_t count, depth, max_depth;
     struct key *keys; /* those of all open objects, innermost last */
     size_t nkeys, keys_cap, keys_from;
     struct cs_err *err;
 };
 
 /* Lines and columns count from 1; a column is a character. */
-static int fail_at(struct parser *ps, const char *at, enum cs_code code, const char *what)
+static const char *fail_at(struct parser *ps, const char *at, enum cs_code code, const char *what)
 {
     size_t line = 1, column = 1;
     for (const char *s = ps->start; s < at; s++) {
@@ -53,153 +57,145 @@ static int fail_at(struct parser *ps, const char *at, enum cs_code code, const c
             column++;
         }
     }
-    return cs_fail(ps->err, code, "JSON, line %zu, column %zu: %s", line, column, what);
+    cs_fail(ps->err, code, "JSON, line %zu, column %zu: %s", line, column, what);
+    return NULL;
 }
 
-static int invalid(struct parser *ps, const char *at, const char *what)
+static const char *invalid(struct parser *ps, const char *at, const char *what)
 {
     return fail_at(ps, at, CS_INVALID, what);
 }
 
-/* "expected ..., found ..." for what stands at ps->p. */
-static int unexpected(struct parser *ps, const char *expected)
+/* "expected ..., found ..." for what stands at `at`. */
+static const char *unexpected(struct parser *ps, const char *at, const char *expected)
 {
-    char what[160], found[24] = "the end of the text";
-    if (ps->p < ps->end) {
-        unsigned char c = (unsigned char)*ps->p;
-        snprintf(found, sizeof found, c > 0x20 && c < 0x7F ? "'%c'" : "the byte 0x%02X", c);
+    char what[160], found[32] = "the end of the text";
+    if (ps->end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) {
+        snprintf(found, sizeof found, "a byte order mark");
+    } else if (at < ps->end) {
+        unsigned char c = (unsigned char)*at;
+        if (c > 0x20 && c < 0x7F)
+            snprintf(found, sizeof found, "'%c'", c);
+        else
+            snprintf(found, sizeof found, "the byte 0x%02X", c);
     }
     snprintf(what, sizeof what, "expected %s, found %s", expected, found);
-    return invalid(ps, ps->p, what);
+    return invalid(ps, at, what);
 }
 
-static void skip_space(struct parser *ps)
+static inline bool is_digit(char c)
 {
-    while (ps->p < ps->end && (*ps->p == ' ' || *ps->p == '\n' || *ps->p == '\r' || *ps->p == '\t'))
-        ps->p++;
+    return (unsigned char)(c - '0') < 10;
 }
 
-static bool is_digit(const struct parser *ps)
+/* Makes a value of the text between the two; its further words are the caller's to fill. */
+static inline uint32_t *push(struct parser *ps, const char *from, const char *to, uint32_t flags)
 {
-    return ps->p < ps->end && *ps->p >= '0' && *ps->p <= '9';
-}
-
-static bool is_one(const struct parser *ps, char c)
-{
-    return ps->p < ps->end && *ps->p == c;
-}
-
-static uint32_t *push(struct parser *ps, const char *from, size_t size)
-{
-    if (ps->cap - ps->len < TAPE_OPEN) {
-        ps->cap = ps->cap * 2;
+    if (__builtin_expect(ps->cap - ps->len < TAPE_OPEN, 0)) {
+        ps->cap *= 2;
         ps->tape = cs_realloc(ps->tape, ps->cap, sizeof *ps->tape);
     }
-    uint32_t *to = ps->tape + ps->len;
-    to[TAPE_FROM] = (uint32_t)(from - ps->start);
-    to[TAPE_SIZE] = (uint32_t)size;
+    uint32_t *value = ps->tape + ps->len;
+    value[TAPE_FROM] = (uint32_t)(from - ps->start);
+    value[TAPE_SIZE] = (uint32_t)(to - from) | flags;
+    return value;
+}
+
+static inline const char *push_scalar(struct parser *ps, const char *from, const char *to,
+                                      uint32_t flags)
+{
+    push(ps, from, to, flags);
+    ps->len += TAPE_SCALAR;
     return to;
 }
 
-static void push_scalar(struct parser *ps, const char *from, uint32_t flags)
+static const char *escape(struct parser *ps, const char *slash)
 {
-    push(ps, from, (size_t)(ps->p - from))[TAPE_SIZE] |= flags;
-    ps->len += TAPE_SCALAR;
-}
-
-static int escape(struct parser *ps)
-{
-    const char *slash = ps->p++;
-    if (ps->p == ps->end)
-        return invalid(ps, slash, "the string is not closed");
-    char c = *ps->p++;
-    if (c != 'u')
-        return c && strchr("\"\\/bfnrt", c)
-                   ? 0
-                   : invalid(ps, slash,
-                             "expected an escape of JSON (\\\" \\\\ \\/ \\b \\f \\n \\r "
-                             "\\t \\uXXXX), found another");
-    for (int i = 0; i < 4; i++, ps->p++) {
-        char h = ps->p < ps->end ? (char)(*ps->p | 0x20) : 0;
-        if (!is_digit(ps) && (h < 'a' || h > 'f'))
-            return unexpected(ps, "four hexadecimal digits after \\u");
+    const char *p = slash + 1;
+    if (p == ps->end)
+        return unexpected(ps, p, "an escape after the backslash");
+    if (*p != 'u') {
+        if (*p && strchr("\"\\/bfnrt", *p))
+            return p + 1;
+        return unexpected(ps, p, "one of \" \\ / b f n r t u after the backslash");
     }
-    return 0;
+    p++;
+    for (int i = 0; i < 4; i++, p++) {
+        char h = p < ps->end ? (char)(*p | 0x20) : 0;
+        if (!is_digit(h) && (h < 'a' || h > 'f'))
+            return unexpected(ps, p, "four hexadecimal digits after \\u");
+    }
+    return p;
 }
 
-static int string(struct parser *ps)
+static inline const char *string(struct parser *ps, const char *from)
 {
-    const char *from = ps->p++;
+    const char *p = from + 1, *end = ps->end;
     uint32_t flags = 0;
     for (;;) {
-        if (ps->p == ps->end)
+        p = cs_json_skip_plain(p, end);
+        if (p == end)
             return invalid(ps, from, "the string that starts here is not closed");
-        unsigned char c = (unsigned char)*ps->p;
+        unsigned char c = (unsigned char)*p;
         if (c == '"')
-            break;
+            return push_scalar(ps, from, p + 1, flags);
         if (c == '\\') {
             flags = TAPE_ESCAPED;
-            if (escape(ps) < 0)
-                return -1;
+            p = escape(ps, p);
+            if (!p)
+                return NULL;
         } else if (c < 0x20) {
-            return invalid(ps, ps->p, "a control character in a string must be escaped");
+            return invalid(ps, p, "a control character in a string must be escaped");
         } else {
-            int n = cs_utf8_len(ps->p, (size_t)(ps->end - ps->p));
-            if (n < 0)
-                return invalid(ps, ps->p, "the text is not valid UTF-8");
-            ps->p += n;
+            do {
+                int n = cs_utf8_len(p, (size_t)(end - p));
+                if (n < 0)
+                    return invalid(ps, p, "the text is not valid UTF-8");
+                p += n;
+            } while (p < end && (signed char)*p < 0);
         }
     }
-    ps->p++;
-    push_scalar(ps, from, flags);
-    return 0;
 }
 
-static int digits(struct parser *ps, const char *where)
+static inline const char *digits(struct parser *ps, const char *p, const char *expected)
 {
-    if (!is_digit(ps))
-        return unexpected(ps, where);
-    while (is_digit(ps))
-        ps->p++;
-    return 0;
+    if (p == ps->end || !is_digit(*p))
+        return unexpected(ps, p, expected);
+    do
+        p++;
+    while (p < ps->end && is_digit(*p));
+    return p;
 }
 
-static int number(struct parser *ps)
+static inline const char *number(struct parser *ps, const char *from)
 {
-    const char *from = ps->p;
-    if (*ps->p == '-')
-        ps->p++;
-    if (is_one(ps, '0')) {
-        ps->p++;
-        if (is_digit(ps))
-            return invalid(ps, from, "a number must not start with a zero that means nothing");
-    } else if (digits(ps, "a digit") < 0) {
-        return -1;
+    const char *p = from, *end = ps->end;
+    if (*p == '-')
+        p++;
+    if (p < end && *p == '0') {
+        p++;
+        if (p < end && is_digit(*p))
+            return invalid(ps, p - 1, "expected no zero before other digits of a number");
+    } else if (!(p = digits(ps, p, "a digit"))) {
+        return NULL;
     }
-    if (is_one(ps, '.')) {
-        ps->p++;
-        if (digits(ps, "a digit after the point") < 0)
-            return -1;
+    if (p < end && *p == '.' && !(p = digits(ps, p + 1, "a digit after the point")))
+        return NULL;
+    if (p < end && (*p | 0x20) == 'e') {
+        p++;
+        if (p < end && (*p == '+' || *p == '-'))
+            p++;
+        if (!(p = digits(ps, p, "a digit of the exponent")))
+            return NULL;
     }
-    if (is_one(ps, 'e') || is_one(ps, 'E')) {
-        ps->p++;
-        if (is_one(ps, '+') || is_one(ps, '-'))
-            ps->p++;
-        if (digits(ps, "a digit of the exponent") < 0)
-            return -1;
-    }
-    push_scalar(ps, from, 0);
-    return 0;
+    return push_scalar(ps, from, p, 0);
 }
 
-static int word(struct parser *ps, const char *name, size_t len)
+static inline const char *word(struct parser *ps, const char *from, const char *name, size_t len)
 {
-    if ((size_t)(ps->end - ps->p) < len || memcmp(ps->p, name, len) != 0)
-        return unexpected(ps, "a value");
-    const char *from = ps->p;
-    ps->p += len;
-    push_scalar(ps, from, 0);
-    return 0;
+    if ((size_t)(ps->end - from) < len || memcmp(from, name, len) != 0)
+        return unexpected(ps, from, "a value");
+    return push_scalar(ps, from, from + len, 0);
 }
 
 static struct cs_json_chars key_chars(const struct parser *ps, uint32_t at)
@@ -208,13 +204,53 @@ static struct cs_json_chars key_chars(const struct parser *ps, uint32_t at)
     return cs_json_chars(ps->start + w[TAPE_FROM] + 1, (w[TAPE_SIZE] & ~TAPE_ESCAPED) - 2);
 }
 
-static uint32_t key_hash(const struct parser *ps, uint32_t at)
+static bool key_escaped(const struct parser *ps, uint32_t at)
+{
+    return ps->tape[at + TAPE_SIZE] & TAPE_ESCAPED;
+}
+
+/* Looks at length, beginning and end only. Keys that differ in between cost a comparison. */
+static inline uint32_t mix(uint64_t first, uint64_t last, size_t len)
+{
+    uint64_t h = (first ^ len) * 0x9E3779B97F4A7C15u;
+    h = (h ^ (h >> 29) ^ last) * 0xBF58476D1CE4E5B9u;
+    return (uint32_t)(h >> 32);
+}
+
+/* The hash of a key with escapes must be that of the same key written without. */
+static uint32_t hash_escaped(const struct parser *ps, uint32_t at)
 {
     struct cs_json_chars c = key_chars(ps, at);
-    uint32_t h = 2166136261u;
-    for (int byte; (byte = cs_json_chars_next(&c)) >= 0;)
-        h = (h ^ (uint32_t)byte) * 16777619u;
-    return h;
+    uint64_t first = 0, last = 0;
+    size_t len = 0;
+    for (int byte; (byte = cs_json_chars_next(&c)) >= 0; len++) {
+        if (len < 8)
+            first |= (uint64_t)byte << (8 * len);
+        last = last >> 8 | (uint64_t)byte << 56;
+    }
+    return mix(first, len > 8 ? last : 0, len);
+}
+
+static inline uint64_t load8(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
+}
+
+static inline uint32_t hash_key(const struct parser *ps, const char *inside, size_t len)
+{
+    if (len > 8)
+        return mix(load8(inside), load8(inside + len - 8), len);
+    uint64_t first = 0;
+    if (ps->end - inside >= 8)
+        first = load8(inside);
+    else
+        for (size_t i = 0; i < len; i++)
+            first |= (uint64_t)(unsigned char)inside[i] << (8 * i);
+    if (len < 8)
+        first &= ((uint64_t)1 << (8 * len)) - 1;
+    return mix(first, 0, len);
 }
 
 /* Orders keys: by hash first, since that is cheap, then by their content without escapes. */
@@ -223,7 +259,7 @@ static int compare_keys(const struct key *a, const struct key *b, const struct p
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
     struct cs_json_chars x = key_chars(ps, a->at), y = key_chars(ps, b->at);
-    if (!((ps->tape[a->at + TAPE_SIZE] | ps->tape[b->at + TAPE_SIZE]) & TAPE_ESCAPED)) {
+    if (!key_escaped(ps, a->at) && !key_escaped(ps, b->at)) {
         size_t nx = (size_t)(x.end - x.at), ny = (size_t)(y.end - y.at);
         int order = memcmp(x.at, y.at, nx < ny ? nx : ny);
         return order ? order : (nx > ny) - (nx < ny);
@@ -248,28 +284,18 @@ static int duplicate(struct parser *ps, uint32_t at)
     char what[100];
     size_t n = (size_t)(c.end - c.at);
     bool cut = n > 40;
-    for (n = cut ? 40 : n; cut && n > 0 && ((unsigned char)c.at[n] & 0xC0) == 0x80;)
-        n--;
+    if (cut)
+        for (n = 40; ((unsigned char)c.at[n] & 0xC0) == 0x80;)
+            n--;
     snprintf(what, sizeof what, "the object has the key \"%.*s%s\" twice", (int)n, c.at,
              cut ? "..." : "");
-    return invalid(ps, c.at - 1, what);
+    invalid(ps, c.at - 1, what);
+    return -1;
 }
 
-/*
- * Looks for duplicates among the keys of the object that ends. Sorting is n log n whatever the keys
- * are, which a table with a hash that the sender knows would not be.
- */
-static int check_keys(struct parser *ps)
+/* Sorting is n log n whatever the keys are. A table would not be, if the sender knows the hash. */
+static int check_wide(struct parser *ps, struct key *keys, size_t n)
 {
-    struct key *keys = ps->keys + ps->keys_from;
-    size_t n = ps->nkeys - ps->keys_from;
-    if (n <= NARROW) {
-        for (size_t i = 1; i < n; i++)
-            for (size_t j = 0; j < i; j++)
-                if (keys[i].hash == keys[j].hash && compare_keys(&keys[i], &keys[j], ps) == 0)
-                    return duplicate(ps, keys[i].at);
-        return 0;
-    }
     qsort_r(keys, n, sizeof *keys, sort_order, ps);
     uint32_t first = UINT32_MAX; /* the one that comes first in the text is reported */
     for (size_t i = 1; i < n; i++)
@@ -280,139 +306,157 @@ static int check_keys(struct parser *ps)
     return first == UINT32_MAX ? 0 : duplicate(ps, first);
 }
 
-static void remember_key(struct parser *ps, uint32_t at)
+/* Looks for duplicates among the keys of the object that ends. */
+static inline int check_keys(struct parser *ps)
 {
-    if (!ps->check_keys)
-        return;
-    if (ps->nkeys == ps->keys_cap) {
+    struct key *keys = ps->keys + ps->keys_from;
+    size_t n = ps->nkeys - ps->keys_from;
+    if (n > NARROW)
+        return check_wide(ps, keys, n);
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (keys[i].hash == keys[j].hash && compare_keys(&keys[i], &keys[j], ps) == 0)
+                return duplicate(ps, keys[i].at);
+    return 0;
+}
+
+static inline void remember_key(struct parser *ps, uint32_t at)
+{
+    if (__builtin_expect(ps->nkeys == ps->keys_cap, 0)) {
         ps->keys_cap = ps->keys_cap ? ps->keys_cap * 2 : 64;
         ps->keys = cs_realloc(ps->keys, ps->keys_cap, sizeof *ps->keys);
     }
-    ps->keys[ps->nkeys++] = (struct key){key_hash(ps, at), at};
+    struct cs_json_chars c = key_chars(ps, at);
+    ps->keys[ps->nkeys++] = (struct key){
+        key_escaped(ps, at) ? hash_escaped(ps, at) : hash_key(ps, c.at, (size_t)(c.end - c.at)),
+        at,
+    };
 }
 
-static int open_container(struct parser *ps)
+static inline const char *open_container(struct parser *ps, const char *at)
 {
     if (ps->depth == ps->max_depth) {
         char what[80];
         snprintf(what, sizeof what, "nested deeper than %u", ps->max_depth);
-        return fail_at(ps, ps->p, CS_LIMIT, what);
+        return fail_at(ps, at, CS_LIMIT, what);
     }
     ps->depth++;
-    uint32_t *to = push(ps, ps->p, ps->keys_from);
-    to[TAPE_COUNT] = ps->count;
-    to[TAPE_NEXT] = ps->open;
+    uint32_t *value = push(ps, at, at, 0);
+    value[TAPE_SIZE] = (uint32_t)ps->keys_from;
+    value[TAPE_COUNT] = ps->count;
+    value[TAPE_NEXT] = ps->open;
     ps->open = (uint32_t)ps->len;
+    ps->object = *at == '{';
     ps->len += TAPE_OPEN;
     ps->count = 0;
     ps->keys_from = ps->nkeys;
-    ps->p++;
-    return 0;
+    return at + 1;
 }
 
-static int close_container(struct parser *ps)
+static inline const char *close_container(struct parser *ps, const char *at)
 {
-    if (*ps->p == '}' && ps->check_keys && check_keys(ps) < 0)
-        return -1;
-    ps->p++;
+    if (ps->object && ps->check_keys && check_keys(ps) < 0)
+        return NULL;
     ps->depth--;
-    uint32_t *w = ps->tape + ps->open;
-    uint32_t keys_from = w[TAPE_SIZE], count = w[TAPE_COUNT], parent = w[TAPE_NEXT];
-    w[TAPE_SIZE] = (uint32_t)(ps->p - ps->start) - w[TAPE_FROM];
-    w[TAPE_COUNT] = ps->count;
-    w[TAPE_NEXT] = (uint32_t)ps->len;
+    uint32_t *value = ps->tape + ps->open;
+    uint32_t keys_from = value[TAPE_SIZE], count = value[TAPE_COUNT], parent = value[TAPE_NEXT];
+    value[TAPE_SIZE] = (uint32_t)(at + 1 - ps->start) - value[TAPE_FROM];
+    value[TAPE_COUNT] = ps->count;
+    value[TAPE_NEXT] = (uint32_t)ps->len;
     ps->nkeys = ps->keys_from;
     ps->keys_from = keys_from;
     ps->count = count;
     ps->open = parent;
-    return 0;
+    ps->object = parent != NO_PARENT && ps->start[ps->tape[parent + TAPE_FROM]] == '{';
+    return at + 1;
 }
 
-static int scalar(struct parser *ps)
+static inline const char *scalar(struct parser *ps, const char *p)
 {
-    switch (ps->p < ps->end ? *ps->p : 0) {
+    switch (p < ps->end ? *p : 0) {
     case '"':
-        return string(ps);
+        return string(ps, p);
     case 't':
-        return word(ps, "true", 4);
+        return word(ps, p, "true", 4);
     case 'f':
-        return word(ps, "false", 5);
+        return word(ps, p, "false", 5);
     case 'n':
-        return word(ps, "null", 4);
+        return word(ps, p, "null", 4);
     case '-':
     case '0' ... '9':
-        return number(ps);
+        return number(ps, p);
     default:
-        return unexpected(ps, "a value");
+        return unexpected(ps, p, "a value");
     }
 }
 
-static bool in_object(const struct parser *ps)
+/* The key of a member, the colon after it, and the space before the value. */
+static inline const char *member(struct parser *ps, const char *p, const char *expected)
 {
-    return ps->start[ps->tape[ps->open + TAPE_FROM]] == '{';
-}
-
-/* The key of a member and the colon after it. */
-static int member(struct parser *ps, const char *expected)
-{
-    if (!is_one(ps, '"'))
-        return unexpected(ps, expected);
+    if (p == ps->end || *p != '"')
+        return unexpected(ps, p, expected);
     uint32_t at = (uint32_t)ps->len;
-    if (string(ps) < 0)
-        return -1;
-    remember_key(ps, at);
-    skip_space(ps);
-    if (!is_one(ps, ':'))
-        return unexpected(ps, "':' after the key");
-    ps->p++;
-    skip_space(ps);
-    return 0;
+    p = string(ps, p);
+    if (!p)
+        return NULL;
+    if (ps->check_keys)
+        remember_key(ps, at);
+    p = cs_json_skip_space(p, ps->end);
+    if (p == ps->end || *p != ':')
+        return unexpected(ps, p, "':' after the key");
+    return cs_json_skip_space(p + 1, ps->end);
 }
 
-/* Closes what ends here; stops before the next value, or at the end of the outermost container. */
-static int after_value(struct parser *ps)
+/* Closes what ends after a value; stops before the next value, or after the outermost one. */
+static inline const char *after_value(struct parser *ps, const char *p)
 {
     while (ps->open != NO_PARENT) {
         ps->count++;
-        skip_space(ps);
-        bool object = in_object(ps);
-        if (is_one(ps, ',')) {
-            ps->p++;
-            skip_space(ps);
-            return object ? member(ps, "a key in double quotes after ','") : 0;
+        p = cs_json_skip_space(p, ps->end);
+        char c = p < ps->end ? *p : 0;
+        if (c == ',') {
+            p = cs_json_skip_space(p + 1, ps->end);
+            return ps->object ? member(ps, p, "a key in double quotes after ','") : p;
         }
-        if (!is_one(ps, object ? '}' : ']'))
-            return unexpected(ps, object ? "',' or '}' after the member"
-                                         : "',' or ']' after the element");
-        if (close_container(ps) < 0)
-            return -1;
+        if (c != (ps->object ? '}' : ']'))
+            return unexpected(
+                ps, p, ps->object ? "',' or '}' after the member" : "',' or ']' after the element");
+        p = close_container(ps, p);
+        if (!p)
+            return NULL;
     }
-    return 0;
+    return p;
 }
 
 static int parse(struct parser *ps)
 {
-    skip_space(ps);
-    if (ps->end - ps->p >= 3 && memcmp(ps->p, "\xEF\xBB\xBF", 3) == 0)
-        return invalid(ps, ps->p, "expected a value, found a byte order mark");
+    const char *p = cs_json_skip_space(ps->start, ps->end);
     do {
-        if (is_one(ps, '{') || is_one(ps, '[')) {
-            bool object = *ps->p == '{';
-            if (open_container(ps) < 0)
+        char c = p < ps->end ? *p : 0;
+        if (c == '{' || c == '[') {
+            p = open_container(ps, p);
+            if (!p)
                 return -1;
-            skip_space(ps);
-            if (is_one(ps, object ? '}' : ']')) {
-                if (close_container(ps) < 0 || after_value(ps) < 0)
-                    return -1;
-            } else if (object && member(ps, "a key in double quotes or '}'") < 0) {
-                return -1;
+            p = cs_json_skip_space(p, ps->end);
+            if (p < ps->end && *p == (c == '{' ? '}' : ']')) {
+                p = close_container(ps, p);
+                p = p ? after_value(ps, p) : NULL;
+            } else if (c == '{') {
+                p = member(ps, p, "a key in double quotes or '}'");
             }
-        } else if (scalar(ps) < 0 || after_value(ps) < 0) {
-            return -1;
+        } else {
+            p = scalar(ps, p);
+            p = p ? after_value(ps, p) : NULL;
         }
+        if (!p)
+            return -1;
     } while (ps->open != NO_PARENT);
-    skip_space(ps);
-    return ps->p == ps->end ? 0 : unexpected(ps, "nothing after the value");
+    p = cs_json_skip_space(p, ps->end);
+    if (p != ps->end) {
+        unexpected(ps, p, "nothing after the value");
+        return -1;
+    }
+    return 0;
 }
 
 int cs_json_parse(struct cs_str text, const struct cs_json_limits *limits, struct cs_json *doc,
@@ -434,7 +478,6 @@ int cs_json_parse(struct cs_str text, const struct cs_json_limits *limits, struc
         .cap = text.len / 4 + 16,
         .err = err,
     };
-    ps.p = ps.start;
     ps.end = ps.start + text.len;
     ps.tape = cs_realloc(NULL, ps.cap, sizeof *ps.tape);
     int status = parse(&ps);

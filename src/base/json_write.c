@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_scan.h"
 #include "base/utf8.h"
 
 static void before_value(struct cs_json_writer *w)
@@ -34,16 +35,6 @@ void cs_json_close(struct cs_json_writer *w, char bracket)
     w->depth--;
 }
 
-/* How many bytes from `at` on need nothing done to them: ASCII without controls and specials. */
-static size_t plain_run(const char *at, size_t len)
-{
-    size_t n = 0;
-    while (n < len && (unsigned char)at[n] >= 0x20 && (unsigned char)at[n] < 0x80 && at[n] != '"' &&
-           at[n] != '\\')
-        n++;
-    return n;
-}
-
 static void put_escape(struct cs_buf *out, char c)
 {
     static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
@@ -61,7 +52,7 @@ static void put_quoted(struct cs_buf *out, struct cs_str s)
     cs_buf_room(out, s.len + 2);
     cs_buf_putc(out, '"');
     while (s.len > 0) {
-        size_t n = plain_run(s.at, s.len);
+        size_t n = (size_t)(cs_json_skip_plain(s.at, s.at + s.len) - s.at);
         cs_buf_put(out, s.at, n);
         s.at += n;
         s.len -= n;
@@ -175,18 +166,13 @@ static size_t string_size(const char *at, size_t len)
     return n < len ? n + 1 : len;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 void cs_json_pretty(struct cs_str json, struct cs_buf *out)
 {
     size_t depth = 0;
     bool fresh = false; /* just after an opening bracket */
     for (size_t i = 0; i < json.len; i++) {
         char c = json.at[i];
-        if (is_space(c))
+        if (cs_json_is_space(c))
             continue;
         bool closes = c == '}' || c == ']';
         if (closes && depth > 0)
