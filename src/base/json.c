@@ -121,8 +121,8 @@ static const char *escape(struct parser *ps, const char *slash)
     }
     p++;
     for (int i = 0; i < 4; i++, p++) {
-        char h = p < ps->end ? (char)(*p | 0x20) : 0;
-        if (!is_digit(h) && (h < 'a' || h > 'f'))
+        char c = p < ps->end ? *p : 0;
+        if (!is_digit(c) && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F'))
             return unexpected(ps, p, "four hexadecimal digits after \\u");
     }
     return p;
