@@ -92,7 +92,7 @@ static inline bool is_digit(char c)
 static inline uint32_t *push(struct parser *ps, const char *from, const char *to, uint32_t flags)
 {
     if (__builtin_expect(ps->cap - ps->len < TAPE_OPEN, 0)) {
-        ps->cap *= 2;
+        ps->cap += ps->cap / 2;
         ps->tape = cs_realloc(ps->tape, ps->cap, sizeof *ps->tape);
     }
     uint32_t *value = ps->tape + ps->len;
