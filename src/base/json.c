@@ -92,7 +92,7 @@ static inline bool is_digit(char c)
 static inline uint32_t *push(struct parser *ps, const char *from, const char *to, uint32_t flags)
 {
     if (__builtin_expect(ps->cap - ps->len < TAPE_OPEN, 0)) {
-        ps->cap *= 2;
+        ps->cap += ps->cap / 2;
         ps->tape = cs_realloc(ps->tape, ps->cap, sizeof *ps->tape);
     }
     uint32_t *value = ps->tape + ps->len;
@@ -121,8 +121,8 @@ static const char *escape(struct parser *ps, const char *slash)
     }
     p++;
     for (int i = 0; i < 4; i++, p++) {
-        char h = p < ps->end ? (char)(*p | 0x20) : 0;
-        if (!is_digit(h) && (h < 'a' || h > 'f'))
+        char c = p < ps->end ? *p : 0;
+        if (!is_digit(c) && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F'))
             return unexpected(ps, p, "four hexadecimal digits after \\u");
     }
     return p;
