@@ -309,8 +309,10 @@ static int check_wide(struct parser *ps, struct key *keys, size_t n)
 /* Looks for duplicates among the keys of the object that ends. */
 static inline int check_keys(struct parser *ps)
 {
-    struct key *keys = ps->keys + ps->keys_from;
     size_t n = ps->nkeys - ps->keys_from;
+    if (n < 2)
+        return 0;
+    struct key *keys = ps->keys + ps->keys_from;
     if (n > NARROW)
         return check_wide(ps, keys, n);
     for (size_t i = 1; i < n; i++)
