@@ -5,37 +5,38 @@ import json
 # Our error types, and the limit where there is one, in the words of the manifest. A program that asks for
 # a module it may not have is refused in one of two ways, by what it asked for; both are `module` there.
 ERROR_TYPES = {
-    ("syntax_error", None): ("syntax",),
-    ("type_error", None): ("runtime",),
-    ("runtime_error", None): ("runtime",),
-    ("runtime_error", "signal"): ("killed",),
-    ("timeout_error", None): ("timeout",),
-    ("timeout_error", "wall_clock"): ("timeout",),
-    ("timeout_error", "cpu"): ("timeout",),
-    ("resource_error", "wall_clock"): ("timeout",),
-    ("resource_error", "cpu"): ("timeout",),
-    ("resource_error", "memory"): ("memory",),
-    ("resource_error", "stack"): ("runtime",),
-    ("resource_error", "output"): ("output_limit",),
-    ("resource_error", "log_lines"): ("output_limit",),
-    ("resource_error", "result"): ("output_limit",),
-    ("resource_error", "json_depth"): ("serialization",),
-    ("resource_error", "processes"): ("process_limit",),
-    ("resource_error", "open_files"): ("fd_limit",),
-    ("resource_error", "scratch_bytes"): ("disk_limit",),
-    ("resource_error", "scratch_files"): ("disk_limit",),
-    ("resource_error", "tool_calls"): ("tool_limit",),
-    ("permission_error", None): ("permission",),
-    ("permission_error", "import"): ("module",),
-    ("validation_error", None): ("validation",),
-    ("validation_error", "result"): ("serialization",),
-    ("upstream_error", None): ("runtime",),
+    ("syntax_error", None): "syntax",
+    ("type_error", None): "runtime",
+    ("runtime_error", None): "runtime",
+    ("runtime_error", "signal"): "killed",
+    ("timeout_error", None): "timeout",
+    ("timeout_error", "wall_clock"): "timeout",
+    ("timeout_error", "cpu"): "timeout",
+    ("resource_error", "wall_clock"): "timeout",
+    ("resource_error", "cpu"): "timeout",
+    ("resource_error", "memory"): "memory",
+    ("resource_error", "stack"): "runtime",
+    ("resource_error", "output"): "output_limit",
+    ("resource_error", "log_lines"): "output_limit",
+    ("resource_error", "result"): "output_limit",
+    ("resource_error", "json_depth"): "serialization",
+    ("resource_error", "processes"): "process_limit",
+    ("resource_error", "open_files"): "fd_limit",
+    ("resource_error", "scratch_bytes"): "disk_limit",
+    ("resource_error", "scratch_files"): "disk_limit",
+    ("resource_error", "tool_calls"): "tool_limit",
+    ("permission_error", None): "permission",
+    ("permission_error", "import"): "module",
+    ("permission_error", "protocol"): "protocol",
+    ("validation_error", None): "validation",
+    ("validation_error", "result"): "serialization",
+    ("upstream_error", None): "runtime",
 }
 
 STATUSES = ("completed", "failed", "denied", "cancelled", "awaiting_approval")
 ENVELOPE_KEYS = {"id", "status", "execution_id", "session_id", "result", "logs", "stdout", "stderr",
                  "exit_status", "exit_signal", "calls", "artifacts", "error", "metrics", "risk", "privacy",
-                 "provenance", "facts", "truncated", "files"}
+                 "provenance", "language", "limits", "output_bytes_cut"}
 
 
 def error_type(envelope):
@@ -49,10 +50,11 @@ def error_type(envelope):
         detail = "import"
     if detail is None and kind == "validation_error" and "result" in message:
         detail = "result"
-    if detail is None and kind == "runtime_error" and "signal" in message:
+    if detail is None and (error.get("name") == "WorkerKilled" or "was ended by signal" in message):
         detail = "signal"
-    words = ERROR_TYPES.get((kind, detail))
-    return words[0] if words else "%s/%s" % (kind, detail)
+    if detail is None and error.get("name") == "ProtocolError":
+        detail = "protocol"
+    return ERROR_TYPES.get((kind, detail), "%s/%s" % (kind, detail))
 
 
 def strings(value):

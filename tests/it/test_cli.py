@@ -68,8 +68,6 @@ def test_verbose_tells_more(t):
 def test_inputs_are_given_as_json(t, name, text):
     done = t.run("return Array.isArray(inputs) ? inputs[0] + 1 : typeof inputs === 'number' ? inputs + 1 : inputs.n + 1",
                  "--input", text)
-    if name != "literal" and done.status == 2:
-        t.skip("inputs must be an object")
     t.status(done, 0)
     t.equal(done.out, "21\n", "stdout")
 
@@ -84,8 +82,8 @@ def test_without_input_inputs_is_an_empty_object(t):
     t.equal(t.run("return JSON.stringify(inputs)").out.strip().strip('"'), "{}", "stdout")
 
 
-@table([("not json", ["--input", "{nope"], "--input"), ("missing file", ["--input", "@/nonexistent/x.json"], "/nonexistent/x.json"),
-        ("duplicate key", ["--input", '{"a":1,"a":2}'], "--input")])
+@table([("not json", ["--input", "{nope"], "input"), ("missing file", ["--input", "@/nonexistent/x.json"], "/nonexistent/x.json"),
+        ("duplicate key", ["--input", '{"a":1,"a":2}'], "input")])
 def test_bad_inputs_are_a_usage_error(t, name, options, says):
     done = t.run("return 1", *options)
     t.status(done, 2)
@@ -108,9 +106,9 @@ def test_the_exit_status_tells_the_outcome(t, name, code, options, wanted):
     t.status(t.run(code, *options), wanted)
 
 
-@table([("nothing to run", ["run"]), ("two programs", ["run", "-e", "1", "-e", "2"]), ("file and code", ["run", "x.ts", "-e", "1"]),
+@table([("nothing to run", ["run"]), ("file and code", ["run", "x.ts", "-e", "1"]),
         ("missing file", ["run", "nowhere.ts"]), ("a directory", ["run", "/"]), ("option without value", ["run", "-e"]),
-        ("unknown option", ["run", "--tiemout", "5s", "-e", "1"]), ("unknown verb", ["rnu"]), ("no verb", [])])
+        ("unknown option", ["run", "--tiemout", "5s", "-e", "1"]), ("unknown verb", ["rnu"])])
 def test_wrong_usage_is_status_2_and_one_clear_message(t, name, argv):
     done = t.caisson(*argv)
     t.status(done, 2)
@@ -128,21 +126,14 @@ def test_a_slip_of_the_finger_is_answered_with_the_right_word(t, name, argv, say
     t.has(done.err, says, "stderr")
 
 
-@table([("5s", "5s"), ("500ms", "500ms"), ("1m", "1m"), ("2", "2")])
+@table([("5s", "5s"), ("500ms", "500ms"), ("1m", "1m"), ("1.5s", "1.5s"), ("2000", "2000")])
 def test_durations_have_units(t, name, text):
-    done = t.run("return 1", "--timeout", text)
-    if text == "2" and done.status == 2:
-        t.has(done.err, "2", "stderr")
-        return
-    t.status(done, 0)
+    t.status(t.run("return 1", "--timeout", text), 0)
 
 
-@table([("64M", "64M"), ("65536K", "65536K"), ("1G", "1G"), ("256MB", "256MB"), ("128MiB", "128MiB")])
+@table([("64M", "64M"), ("65536K", "65536K"), ("0.5G", "0.5G"), ("256MB", "256MB"), ("128MiB", "128MiB")])
 def test_sizes_have_units(t, name, text):
-    done = t.run("return 1", "--memory", text)
-    if done.status == 2 and text in ("256MB", "128MiB"):
-        t.skip("this spelling is refused")
-    t.status(done, 0)
+    t.status(t.run("return 1", "--memory", text), 0)
 
 
 @table([("long", ["--timeout=2s"]), ("separate", ["--timeout", "2s"])])
@@ -167,6 +158,46 @@ def test_both_isolations_run(t, name, kind):
     done = t.run("return 1", "--isolation", kind)
     t.status(done, 0)
     t.equal(done.out, "1\n", "stdout")
+
+
+def test_strict_runs_without_a_compiler(t):
+    done = t.run("const f = (n: number): number => n < 2 ? n : f(n - 1) + f(n - 2); return f(16)", "--strict")
+    t.status(done, 0)
+    t.equal(done.out, "987\n", "stdout")
+
+
+@table([("typescript", "return 5"), ("python", "print(5)"), ("bash", "echo 5")])
+def test_without_control_groups_programs_run_too(t, language, code):
+    done = t.run(code, "--no-cgroups", language=language)
+    t.status(done, 0)
+    t.equal(done.out, "5\n", "stdout")
+
+
+def test_help_lists_the_limits(t):
+    done = t.caisson("help", "limits")
+    t.status(done, 0)
+    for name in ("wall_clock", "memory", "cpu", "processes", "open_files", "scratch_bytes", "scratch_files", "output", "log_lines", "result",
+                 "json_depth", "tool_calls"):
+        t.has(done.out, name, "limits")
+
+
+@table([("unknown", "colour=3"), ("no value", "result"), ("no number", "result=much"), ("zero", "result=0"), ("above the ceiling", "memory=64G")])
+def test_a_bad_limit_is_a_usage_error(t, name, text):
+    done = t.run("return 1", "--limit", text)
+    t.status(done, 2)
+    t.has(done.err, text.split("=")[0], "stderr")
+
+
+def test_no_verb_shows_the_verbs(t):
+    done = t.caisson()
+    t.status(done, 2)
+    t.has(done.out + done.err, "doctor", "output")
+
+
+def test_a_place_that_cannot_be_written_is_our_fault(t):
+    done = t.run("return 1", env={"CAISSON_DATA": "/proc/nowhere"})
+    t.status(done, 5)
+    t.has(done.err, "CAISSON_DATA", "stderr")
 
 
 def test_walls_may_be_named_as_dispensable(t):
@@ -258,15 +289,13 @@ def test_an_unknown_shell_is_a_usage_error(t):
 
 
 def test_the_man_page_renders_without_a_warning(t):
-    here = os.path.dirname(os.path.abspath(__file__))
-    pages = [os.path.join(root, f) for root, _, files in os.walk(os.path.join(here, "..", "..", "docs"))
-             for f in files if f == "caisson.1"]
-    t.true(pages, "there is no docs/**/caisson.1")
+    page = t.caisson("help", "man-page")
+    t.status(page, 0)
     if not shutil.which("groff"):
         t.skip("groff is not installed")
-    p = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-c", pages[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    p = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-c", t.file("caisson.1", page.out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     t.equal((p.returncode, p.stderr), (0, ""), "groff's opinion")
-    for option in ("--timeout", "--memory", "--workspace", "--isolation", "EXIT STATUS"):
+    for option in ("--timeout", "--memory", "--workspace", "--isolation", "scratch_files", "exit status"):
         t.has(re.sub("[\u2010\u2212]", "-", p.stdout), option, "man page")
 
 
@@ -343,4 +372,4 @@ def test_an_ordinary_user_can_run_programs(t):
         t.has(done.out, wanted, "stdout (%s)" % place)
     t.status(t.run("for (;;);", "--timeout", "300ms", prefix=as_nobody), 4)
     t.status(t.run("const a: any[] = []; for (;;) a.push(new Array(1e5).fill(1.5))", "--memory", "64M", prefix=as_nobody), 4)
-    t.true(t.caisson("doctor", prefix=as_nobody).status in (0, 1), "doctor broke")
+    t.true(t.caisson("doctor", prefix=as_nobody).status in (0, 3), "doctor broke")

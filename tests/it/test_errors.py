@@ -36,7 +36,7 @@ POSITIONS = [
 @table(POSITIONS)
 def test_an_error_has_its_position(t, name, code, kind, line, column, piece):
     done = t.run(code, "-o", "json")
-    t.status(done, 3 if done.json()["error"]["type"] == "permission_error" else 1)
+    t.status(done, 3 if done.json()["status"] == "denied" else 1)
     error = done.json()["error"]
     t.true(error["type"] in kind.split("|"), "type %r: %r" % (error["type"], error["message"]))
     t.has(error["message"].lower(), piece.lower(), "message")
