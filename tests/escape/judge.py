@@ -93,7 +93,7 @@ def did_run(case, envelope):
         if case["language"] == "typescript" and not envelope["error"].get("line"):
             return "refused without a position: %s" % envelope["error"].get("message")
         return None
-    if kind in ("syntax", "validation", "protocol"):
+    if kind in ("syntax", "validation"):
         return "never started: %s" % envelope["error"].get("message")
     if case["language"] == "typescript":
         if status == "completed" and envelope.get("result") is None and not envelope.get("logs"):
