@@ -269,7 +269,7 @@ int cs_cage_set(struct cs_cage *cage, const struct cs_limits *limits, uint64_t m
                 struct cs_err *err)
 {
     cage->limits = *limits;
-    cage->memory_limit = limits->memory_bytes + memory_slack;
+    cage->memory_limit = limits->memory + memory_slack;
     if (limit_memory(cage, err) < 0)
         return -1;
     if (limits->processes <= 1)
@@ -330,7 +330,7 @@ static void note_groups(struct cs_cage *cage)
 /* The quota, from now on. A short period keeps the pauses short; the kernel wants 1 ms at least. */
 static void throttle(struct cs_cage *cage)
 {
-    uint64_t percent = cage->limits.cpu_percent ? cage->limits.cpu_percent : 1;
+    uint64_t percent = cage->limits.cpu ? cage->limits.cpu : 1;
     uint64_t period = percent >= 5 ? 20000 : 100000, quota = period * percent / 100;
     if (need(cage, CS_CPU, NULL) < 0)
         return; /* tried again at the next tick */
@@ -355,7 +355,7 @@ static void throttle(struct cs_cage *cage)
  */
 static void stop_and_go(struct cs_cage *cage)
 {
-    uint64_t burst = cage->limits.cpu_burst_ms * 1000, used = cage->usage.cpu_us;
+    uint64_t burst = cage->limits.cpu_burst * 1000, used = cage->usage.cpu_us;
     if (used < burst)
         return;
     int64_t now = now_us();
@@ -364,7 +364,7 @@ static void stop_and_go(struct cs_cage *cage)
         cage->burst_used_us = used;
     }
     uint64_t since = (uint64_t)(now - cage->burst_end_us);
-    uint64_t allowed = cage->burst_used_us + since * cage->limits.cpu_percent / 100;
+    uint64_t allowed = cage->burst_used_us + since * cage->limits.cpu / 100;
     if (used > allowed) {
         /* Every time: processes may have come since. */
         cs_tree_signal(cage->pid, SIGSTOP);
@@ -423,7 +423,7 @@ void cs_cage_tick(struct cs_cage *cage, struct cs_usage *usage)
         bool quota = cs_cages_cpu(cage->cages) != CS_BY_POLLING;
         if (!quota)
             stop_and_go(cage);
-        else if (!cage->throttled && cage->usage.cpu_us >= cage->limits.cpu_burst_ms * 1000)
+        else if (!cage->throttled && cage->usage.cpu_us >= cage->limits.cpu_burst * 1000)
             throttle(cage);
     }
     *usage = cage->usage;

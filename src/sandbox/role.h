@@ -27,7 +27,13 @@
 /* Most descriptors in one message. */
 #define CS_ROLE_FDS 8
 
-struct cs_engine_hooks;
+/* What the zygote does with the engine; main.c passes the worker's functions in. */
+struct cs_engine_hooks {
+    int (*warm)(bool no_jit,
+                struct cs_err *err); /* once, before the jail closes: engine, prelude */
+    void (*serve)(int sock)
+        __attribute__((noreturn)); /* in the worker: READY, one execution, end */
+};
 
 struct cs_role {
     pid_t pid;

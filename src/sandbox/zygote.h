@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sandbox/role.h"
 
 /* How to build the jail. Given to the zygote and the guest launcher as a message, not as arguments.
  */
@@ -26,14 +27,6 @@ struct cs_jail_options {
 #ifdef CS_TEST_HOOKS
     bool weak_for_test; /* no walls at all: shows that tests/escape can fail */
 #endif
-};
-
-/* What the zygote does with the engine; main.c passes the worker's functions in. */
-struct cs_engine_hooks {
-    int (*warm)(bool no_jit,
-                struct cs_err *err); /* once, before the jail closes: engine, prelude */
-    void (*serve)(int sock)
-        __attribute__((noreturn)); /* in the worker: READY, one execution, end */
 };
 
 struct cs_zygote {

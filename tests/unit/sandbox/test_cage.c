@@ -34,7 +34,7 @@ static int64_t ms_now(void)
 static struct cs_limits limits(void)
 {
     return (struct cs_limits){
-        .memory_bytes = 64u << 20, .cpu_percent = 100, .cpu_burst_ms = 60000, .processes = 1};
+        .memory = 64u << 20, .cpu = 100, .cpu_burst = 60000, .processes = 1};
 }
 
 static struct cs_cages *open_cages(bool polling)
@@ -134,8 +134,8 @@ static void cpu_share(bool polling)
     struct cs_cages *cages = open_cages(polling);
     struct worker w = worker_start(&zygote);
     struct cs_limits l = limits();
-    l.cpu_percent = 20;
-    l.cpu_burst_ms = 200;
+    l.cpu = 20;
+    l.cpu_burst = 200;
     struct cs_cage *cage = put(cages, &w, &l);
     struct request r = {.op = OP_SPIN};
     struct cs_usage usage = {0};

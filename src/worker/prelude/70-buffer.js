@@ -1,0 +1,1 @@
+(function (rt, host) { 'use strict'; rt.isURL ??= () => false; rt.asBuffer ??= (b) => b; })
