@@ -122,13 +122,17 @@ void cs_json_put_f64(struct cs_json_writer *w, double v)
         cs_json_put_null(w);
         return;
     }
-    /* Any number of up to 15 digits survives being a double, so if 15 digits read back they are the
-     * shortest (%g drops zeros at the end). Below the normal range it can be fewer. */
     char text[32];
-    int digits = fabs(v) < 2.3e-308 ? 1 : 15;
-    do {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-    } while (strtod(text, NULL) != v && ++digits <= 17);
+    if (v == trunc(v) && fabs(v) <= 0x1p53) {
+        snprintf(text, sizeof text, "%.0f", v);
+    } else {
+        /* Any number of up to 15 digits survives being a double, so if 15 digits read back they are
+         * the shortest (%g drops zeros at the end). Below the normal range it can be fewer. */
+        int digits = fabs(v) < 0x1p-1022 ? 1 : 15;
+        do {
+            snprintf(text, sizeof text, "%.*g", digits, v);
+        } while (strtod(text, NULL) != v && ++digits <= 17);
+    }
     cs_json_put_raw(w, cs_str(text));
 }
 
