@@ -25,6 +25,7 @@ CS_EMBED(prelude_console, "src/worker/prelude/30-console.js")
 CS_EMBED(prelude_events, "src/worker/prelude/40-events.js")
 CS_EMBED(prelude_encoding, "src/worker/prelude/50-encoding.js")
 CS_EMBED(prelude_url, "src/worker/prelude/55-url.js")
+CS_EMBED(prelude_url_objects, "src/worker/prelude/56-url-objects.js")
 CS_EMBED(prelude_clone, "src/worker/prelude/60-clone.js")
 CS_EMBED(prelude_crypto, "src/worker/prelude/65-crypto.js")
 CS_EMBED(prelude_buffer, "src/worker/prelude/70-buffer.js")
@@ -36,10 +37,10 @@ CS_EMBED(prelude_modules, "src/worker/prelude/95-modules.js")
 CS_EMBED(prelude_main, "src/worker/prelude/99-main.js")
 
 static struct cs_str (*const prelude[])(void) = {
-    prelude_primordials, prelude_errors,   prelude_inspect, prelude_console,
-    prelude_events,      prelude_encoding, prelude_url,     prelude_clone,
-    prelude_crypto,      prelude_buffer,   prelude_files,   prelude_node,
-    prelude_tools,       prelude_result,   prelude_modules, prelude_main,
+    prelude_primordials, prelude_errors, prelude_inspect,     prelude_console, prelude_events,
+    prelude_encoding,    prelude_url,    prelude_url_objects, prelude_clone,   prelude_crypto,
+    prelude_buffer,      prelude_files,  prelude_node,        prelude_tools,   prelude_result,
+    prelude_modules,     prelude_main,
 };
 
 struct cs_worker cs_worker;

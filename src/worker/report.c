@@ -155,6 +155,18 @@ static bool split_last(struct cs_str *s, char c, struct cs_str *tail)
     return true;
 }
 
+/* The function around a module is the compiler's: its frame is nobody's. */
+static bool inserted(const struct place *p)
+{
+    const struct cs_compiled *c = p->source.compiled;
+    for (uint32_t i = 0; c && i < c->insert_count; i++) {
+        const struct cs_insert *in = &c->inserts[i];
+        if (in->line == p->line && p->column >= in->column && p->column < in->column + in->len)
+            return true;
+    }
+    return false;
+}
+
 /* "helper@program.ts:3:9" to where that is in the agent's text; false for frames that are not his.
  */
 static bool read_frame(struct cs_str frame, struct cs_str *function, struct place *place)
@@ -167,14 +179,14 @@ static bool read_frame(struct cs_str frame, struct cs_str *function, struct plac
     size_t n = at ? (size_t)(at - frame.at) : 0;
     *function = cs_strn(frame.at, n);
     struct cs_str file = at ? cs_strn(at + 1, frame.len - n - 1) : frame;
-    if (!cs_modules_source(file, &place->source))
+    if (!cs_modules_source(file, &place->source) || inserted(place))
         return false;
     if (place->source.compiled)
         cs_compiled_map(place->source.compiled, &place->line, &place->column);
     return true;
 }
 
-static void read_stack(struct cs_str stack, struct cs_buf *out, struct place *first)
+static void read_stack(struct cs_str stack, const char *at, struct cs_buf *out, struct place *first)
 {
     uint32_t frames = 0;
     while (stack.len > 0 && frames < FRAMES_MAX) {
@@ -187,16 +199,20 @@ static void read_stack(struct cs_str stack, struct cs_buf *out, struct place *fi
             continue;
         if (frames++ == 0)
             *first = p;
-        else
-            cs_buf_putc(out, '\n');
         bool named = function.len > 0 && !cs_str_is(function, "global code");
-        cs_buf_puts(out, "at ");
+        cs_buf_puts(out, at);
         if (named)
             cs_buf_printf(out, "%.*s (", CS_STR_ARG(cut(function, 80)));
         cs_buf_printf(out, "%.*s:%u:%u", CS_STR_ARG(p.source.name), p.line, p.column);
         if (named)
             cs_buf_putc(out, ')');
     }
+}
+
+void cs_report_frames(struct cs_str stack, const char *at, struct cs_buf *out)
+{
+    struct place first;
+    read_stack(stack, at, out, &first);
 }
 
 /* "$ns[3].load" is how the compiler writes an imported `load`. */
@@ -277,7 +293,7 @@ static void put_given_limit(struct cs_json_writer *w, JSObjectRef described, str
 static void find_place(JSObjectRef described, struct cs_str stack, struct cs_buf *frames,
                        struct place *place)
 {
-    read_stack(stack, frames, place);
+    read_stack(stack, "\nat ", frames, place);
     if (place->line)
         return;
     /* A syntax error of the engine has a line and no stack. */
@@ -321,7 +337,7 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
     put_place(w, &place);
     if (frames.len) {
         cs_json_key(w, "stack");
-        cs_json_put_str(w, cs_buf_str(&frames));
+        cs_json_put_str(w, cs_strn(frames.at + 1, frames.len - 1));
     }
     put_suggestion(w, get_text(described, "suggestion"), name, cs_buf_str(&message), &place);
     put_given_limit(w, described, type);

@@ -50,11 +50,12 @@
 
     const seen = new p.SafeSet();
     const mark = (o) => {
-        if (!p.isObject(o) || seen.has(o) || host.proxyTarget(o) !== undefined) return;
+        if (o === null || (typeof o !== 'object' && typeof o !== 'function') || seen.has(o)) return;
         seen.add(o);
-        if (typeof o === 'function') rt.native(o);
+        if (typeof o === 'function') rt.natives.add(o);
         const keys = ReflectOwnKeys(o);
         for (let i = 0; i < keys.length; i++) {
+            if (keys[i] === 'length' || keys[i] === 'name') continue;
             const d = ObjectGetOwnPropertyDescriptor(o, keys[i]);
             if ('value' in d) mark(d.value);
             else {
