@@ -22,15 +22,10 @@
 /* Offsets and sizes are 31 bits; the tape of such a text still has 32-bit indices. */
 #define MOST_BYTES 0x7fffffffu
 
-/* Objects up to this width compare each key with each; wider ones sort them. */
-#define NARROW 16
+/* Objects up to this width compare each key's hash with each; wider ones sort them. */
+#define NARROW 32
 
 #define NO_PARENT UINT32_MAX
-
-/* A key of an object that is still open: where it is on the tape, and a hash of its content. */
-struct key {
-    uint32_t hash, at;
-};
 
 struct parser {
     const char *start, *end;
@@ -40,7 +35,7 @@ struct parser {
     bool object;   /* and whether that is an object */
     bool check_keys;
     uint32_t count, depth, max_depth;
-    struct key *keys; /* those of all open objects, innermost last */
+    struct cs_json_key *keys; /* those of all open objects, innermost last */
     size_t nkeys, keys_cap, keys_from;
     struct cs_err *err;
 };
@@ -198,39 +193,6 @@ static inline const char *word(struct parser *ps, const char *from, const char *
     return push_scalar(ps, from, from + len, 0);
 }
 
-static struct cs_json_chars key_chars(const struct parser *ps, uint32_t at)
-{
-    const uint32_t *w = ps->tape + at;
-    return cs_json_chars(ps->start + w[TAPE_FROM] + 1, (w[TAPE_SIZE] & ~TAPE_ESCAPED) - 2);
-}
-
-static bool key_escaped(const struct parser *ps, uint32_t at)
-{
-    return ps->tape[at + TAPE_SIZE] & TAPE_ESCAPED;
-}
-
-/* Looks at length, beginning and end only. Keys that differ in between cost a comparison. */
-static inline uint32_t mix(uint64_t first, uint64_t last, size_t len)
-{
-    uint64_t h = (first ^ len) * 0x9E3779B97F4A7C15u;
-    h = (h ^ (h >> 29) ^ last) * 0xBF58476D1CE4E5B9u;
-    return (uint32_t)(h >> 32);
-}
-
-/* The hash of a key with escapes must be that of the same key written without. */
-static uint32_t hash_escaped(const struct parser *ps, uint32_t at)
-{
-    struct cs_json_chars c = key_chars(ps, at);
-    uint64_t first = 0, last = 0;
-    size_t len = 0;
-    for (int byte; (byte = cs_json_chars_next(&c)) >= 0; len++) {
-        if (len < 8)
-            first |= (uint64_t)byte << (8 * len);
-        last = last >> 8 | (uint64_t)byte << 56;
-    }
-    return mix(first, len > 8 ? last : 0, len);
-}
-
 static inline uint64_t load8(const char *p)
 {
     uint64_t v;
@@ -241,7 +203,7 @@ static inline uint64_t load8(const char *p)
 static inline uint32_t hash_key(const struct parser *ps, const char *inside, size_t len)
 {
     if (len > 8)
-        return mix(load8(inside), load8(inside + len - 8), len);
+        return cs_json_mix(load8(inside), load8(inside + len - 8), len);
     uint64_t first = 0;
     if (ps->end - inside >= 8)
         first = load8(inside);
@@ -250,37 +212,12 @@ static inline uint32_t hash_key(const struct parser *ps, const char *inside, siz
             first |= (uint64_t)(unsigned char)inside[i] << (8 * i);
     if (len < 8)
         first &= ((uint64_t)1 << (8 * len)) - 1;
-    return mix(first, 0, len);
-}
-
-/* Orders keys: by hash first, since that is cheap, then by their content without escapes. */
-static int compare_keys(const struct key *a, const struct key *b, const struct parser *ps)
-{
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    struct cs_json_chars x = key_chars(ps, a->at), y = key_chars(ps, b->at);
-    if (!key_escaped(ps, a->at) && !key_escaped(ps, b->at)) {
-        size_t nx = (size_t)(x.end - x.at), ny = (size_t)(y.end - y.at);
-        int order = memcmp(x.at, y.at, nx < ny ? nx : ny);
-        return order ? order : (nx > ny) - (nx < ny);
-    }
-    for (;;) {
-        int cx = cs_json_chars_next(&x), cy = cs_json_chars_next(&y);
-        if (cx != cy)
-            return cx < cy ? -1 : 1;
-        if (cx < 0)
-            return 0;
-    }
-}
-
-static int sort_order(const void *a, const void *b, void *parser)
-{
-    return compare_keys(a, b, parser);
+    return cs_json_mix(first, 0, len);
 }
 
 static int duplicate(struct parser *ps, uint32_t at)
 {
-    struct cs_json_chars c = key_chars(ps, at);
+    struct cs_json_chars c = cs_json_chars_at(ps->start, ps->tape + at);
     char what[100];
     size_t n = (size_t)(c.end - c.at);
     bool cut = n > 40;
@@ -293,33 +230,21 @@ static int duplicate(struct parser *ps, uint32_t at)
     return -1;
 }
 
-/* Sorting is n log n whatever the keys are. A table would not be, if the sender knows the hash. */
-static int check_wide(struct parser *ps, struct key *keys, size_t n)
-{
-    qsort_r(keys, n, sizeof *keys, sort_order, ps);
-    uint32_t first = UINT32_MAX; /* the one that comes first in the text is reported */
-    for (size_t i = 1; i < n; i++)
-        if (compare_keys(&keys[i], &keys[i - 1], ps) == 0) {
-            uint32_t later = keys[i].at > keys[i - 1].at ? keys[i].at : keys[i - 1].at;
-            first = later < first ? later : first;
-        }
-    return first == UINT32_MAX ? 0 : duplicate(ps, first);
-}
-
 /* Looks for duplicates among the keys of the object that ends. */
 static inline int check_keys(struct parser *ps)
 {
     size_t n = ps->nkeys - ps->keys_from;
     if (n < 2)
         return 0;
-    struct key *keys = ps->keys + ps->keys_from;
-    if (n > NARROW)
-        return check_wide(ps, keys, n);
-    for (size_t i = 1; i < n; i++)
+    struct cs_json_key *keys = ps->keys + ps->keys_from;
+    bool suspicious = n > NARROW;
+    for (size_t i = 1; i < n && !suspicious; i++)
         for (size_t j = 0; j < i; j++)
-            if (keys[i].hash == keys[j].hash && compare_keys(&keys[i], &keys[j], ps) == 0)
-                return duplicate(ps, keys[i].at);
-    return 0;
+            suspicious |= keys[i].hash == keys[j].hash;
+    if (!suspicious)
+        return 0;
+    uint32_t at = cs_json_twice(ps->start, ps->tape, keys, n);
+    return at == CS_JSON_UNIQUE ? 0 : duplicate(ps, at);
 }
 
 static inline void remember_key(struct parser *ps, uint32_t at)
@@ -328,11 +253,11 @@ static inline void remember_key(struct parser *ps, uint32_t at)
         ps->keys_cap = ps->keys_cap ? ps->keys_cap * 2 : 64;
         ps->keys = cs_realloc(ps->keys, ps->keys_cap, sizeof *ps->keys);
     }
-    struct cs_json_chars c = key_chars(ps, at);
-    ps->keys[ps->nkeys++] = (struct key){
-        key_escaped(ps, at) ? hash_escaped(ps, at) : hash_key(ps, c.at, (size_t)(c.end - c.at)),
-        at,
-    };
+    struct cs_json_chars c = cs_json_chars_at(ps->start, ps->tape + at);
+    size_t len = (size_t)(c.end - c.at);
+    bool escaped = ps->tape[at + TAPE_SIZE] & TAPE_ESCAPED;
+    ps->keys[ps->nkeys++] = (struct cs_json_key){
+        escaped ? cs_json_hash_escaped(c.at, len) : hash_key(ps, c.at, len), at};
 }
 
 static inline const char *open_container(struct parser *ps, const char *at)

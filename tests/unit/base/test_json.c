@@ -381,14 +381,15 @@ static void hostile_wide_objects_do_not_take_quadratic_time(void **state)
     double took[2];
     for (int round = 0; round < 2; round++) {
         CS_AUTO_JSON struct cs_json doc = {0};
-        wide_object(&b, same_hash, round ? 160000 : 20000, -1);
+        wide_object(&b, same_hash, round ? 160000 : 10000, -1);
         double start = seconds();
         assert_int_equal(cs_json_parse(cs_buf_str(&b), NULL, &doc, NULL), 0);
         took[round] = seconds() - start;
     }
-    /* Eight times the keys: n log n is about ten times the time, n squared sixty-four times. */
-    if (took[1] > 32 * took[0])
-        fail_msg("20000 keys took %.4f s, 160000 took %.4f s", took[0], took[1]);
+    /* Sixteen times the keys: n log n is 21 times the time (more where the cache ends), n squared
+     * 256. */
+    if (took[1] > 120 * took[0])
+        fail_msg("10000 keys took %.4f s, 160000 took %.4f s", took[0], took[1]);
 }
 
 static void the_writer_places_commas(void **state)
