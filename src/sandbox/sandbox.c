@@ -303,9 +303,9 @@ void cs_sandbox_proc_died(struct cs_proc *p)
     cs_sandbox_refill(s);
 }
 
-bool cs_sandbox_ready(const struct cs_sandbox *s)
+unsigned cs_sandbox_ready(const struct cs_sandbox *s)
 {
-    return s->ready_count > 0;
+    return s->ready_count;
 }
 
 /* --- jobs --- */
