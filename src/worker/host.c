@@ -57,6 +57,7 @@ static const char *const options[][2] = {
     {"JSC_useConcurrentJIT", "0"},
     {"JSC_numberOfGCMarkers", "1"},
     {"JSC_useWasm", "0"},
+    {"JSC_useTailCalls", "0"}, /* whole stacks, and endless recursion is an error, not a loop */
     {"JSC_jitMemoryReservationSize", "67108864"},
     {"JSC_thresholdForJITAfterWarmUp", "10000"},
     {"JSC_thresholdForJITSoon", "5000"},
