@@ -42,6 +42,7 @@ struct probe {
 static void holds(struct probe *p, enum cs_wall wall, const char *how)
 {
     p->states[wall].holds = true;
+    p->states[wall].remedy[0] = '\0';
     snprintf(p->states[wall].how, sizeof p->states[wall].how, "%s", how);
 }
 

@@ -76,11 +76,9 @@ static const char *namespace_remedy(int sys)
     if (sys == EINVAL || sys == ENOSYS)
         return "this kernel was built without it: use one with CONFIG_NAMESPACES and all of its "
                "kinds";
-    return "allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1, and "
-           "where "
-           "AppArmor restricts them kernel.apparmor_restrict_unprivileged_userns=0 or a profile "
-           "for "
-           "caisson; in a container, allow unshare and mount in its seccomp profile";
+    return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1; with AppArmor "
+           "kernel.apparmor_restrict_unprivileged_userns=0; in a container, permit unshare and "
+           "mount in its seccomp profile";
 }
 
 const char *cs_wall_remedy(enum cs_wall wall, int sys)
