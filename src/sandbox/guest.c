@@ -529,7 +529,10 @@ static void __attribute__((noreturn)) become_pid_one(struct launch *l, int launc
         cs_fail_errno(&err, "fork");
         give_up(&err);
     }
-    if (close_range(CS_ROLE_CONTROL + 1, ~0U, 0) < 0 || install(&l->jail, &l->reaper, &err) < 0)
+    /* The bridge is kept open, so that its end means the end of the guest and not only that of the
+     * interpreter, of which the daemon is to be told first. */
+    if (dup2(l->fds[FD_BRIDGE], CS_ROLE_CONTROL + 1) < 0 ||
+        close_range(CS_ROLE_CONTROL + 2, ~0U, 0) < 0 || install(&l->jail, &l->reaper, &err) < 0)
         _exit(125);
     reap(workload);
 }
