@@ -340,7 +340,7 @@ static void link_graph(uint32_t root)
         indices[i] = index_value(g->order[first + i]);
         instantiate(g->order[first + i]);
     }
-    if (n > 1) {
+    if (root != 0 || n > 1) { /* nobody reads the exports of a program that stands alone */
         JSValueRef list = JSObjectMakeArray(cs_worker.ctx, n, indices, NULL);
         cs_host_call(CS_ENTRY_link, 1, &list, NULL);
     }

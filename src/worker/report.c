@@ -215,18 +215,39 @@ void cs_report_frames(struct cs_str stack, const char *at, struct cs_buf *out)
     read_stack(stack, at, out, &first);
 }
 
-/* "$ns[3].load" is how the compiler writes an imported `load`. */
+/* How the compiler writes what stands differently in the source: `$ns[3].load` is an imported
+ * `load`. */
+static size_t rewritten(struct cs_str at, const char **as)
+{
+    static const struct {
+        const char *from, *to;
+    } words[] = {{"$import(", "import("}, {"$meta", "import.meta"}};
+    for (size_t i = 0; i < CS_COUNT(words); i++) {
+        *as = words[i].to;
+        if (cs_str_starts(at, words[i].from))
+            return strlen(words[i].from);
+    }
+    *as = "";
+    if (!cs_str_starts(at, "$ns["))
+        return 0;
+    const char *close = memmem(at.at, at.len < 16 ? at.len : 16, "].", 2);
+    return close ? (size_t)(close - at.at) + 2 : 0;
+}
+
 static void clean_message(struct cs_str in, struct cs_buf *out)
 {
     while (in.len > 0) {
-        const char *at = memmem(in.at, in.len, "$ns[", 4);
+        const char *at = memchr(in.at, '$', in.len), *as;
         size_t n = at ? (size_t)(at - in.at) : in.len;
         cs_buf_put(out, in.at, n);
         in = cs_strn(in.at + n, in.len - n);
         if (!at)
             break;
-        const char *close = memmem(in.at, in.len, "].", 2);
-        size_t skip = close && close - in.at < 12 ? (size_t)(close - in.at) + 2 : 4;
+        size_t skip = rewritten(in, &as);
+        if (skip)
+            cs_buf_puts(out, as);
+        else
+            cs_buf_putc(out, in.at[skip++]);
         in = cs_strn(in.at + skip, in.len - skip);
     }
 }
