@@ -234,8 +234,34 @@ static size_t rewritten(struct cs_str at, const char **as)
     return close ? (size_t)(close - at.at) + 2 : 0;
 }
 
+/* Where the engine quotes the program, erased types are runs of spaces. */
+static bool quotes_source(struct cs_str s)
+{
+    static const char *const forms[] = {"(evaluating '", "(In '", "(near '"};
+    for (size_t i = 0; i < CS_COUNT(forms); i++) {
+        if (s.len && memmem(s.at, s.len, forms[i], strlen(forms[i])))
+            return true;
+    }
+    return false;
+}
+
+static void squeeze_spaces(struct cs_buf *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->len; i++) {
+        bool blank = b->at[i] == ' ' && i > 0 && b->at[i - 1] == ' ';
+        bool before_close = b->at[i] == ')' && n > 1 && b->at[n - 1] == ' ' && b->at[i - 1] == ' ';
+        if (before_close)
+            n--;
+        if (!blank)
+            b->at[n++] = b->at[i];
+    }
+    b->len = n;
+}
+
 static void clean_message(struct cs_str in, struct cs_buf *out)
 {
+    bool quotes = quotes_source(in);
     while (in.len > 0) {
         const char *at = memchr(in.at, '$', in.len), *as;
         size_t n = at ? (size_t)(at - in.at) : in.len;
@@ -250,6 +276,8 @@ static void clean_message(struct cs_str in, struct cs_buf *out)
             cs_buf_putc(out, in.at[skip++]);
         in = cs_strn(in.at + skip, in.len - skip);
     }
+    if (quotes)
+        squeeze_spaces(out);
 }
 
 /* "$ns[2].nope is not a function": is `nope` exported at all? */
