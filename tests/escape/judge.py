@@ -57,6 +57,16 @@ def error_type(envelope):
     return ERROR_TYPES.get((kind, detail), "%s/%s" % (kind, detail))
 
 
+def ending(envelope):
+    """How it ended, in a line."""
+    error = envelope.get("error")
+    if error:
+        return "%s: %.200s" % (error_type(envelope), error.get("message"))
+    if envelope.get("language") in ("python", "bash"):
+        return "%s, printed %.200r" % (envelope.get("status"), envelope.get("stdout"))
+    return "%s, returned %.200s" % (envelope.get("status"), json.dumps(envelope.get("result")))
+
+
 def strings(value):
     """Every text in the answer, keys included: escapes in the JSON must not hide anything."""
     if isinstance(value, str):
