@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -238,13 +239,25 @@ void cs_guest_close(struct cs_guest *guest)
     cs_closep(&guest->err);
 }
 
-void cs_guest_files_as(uint32_t host_uid)
+void cs_guest_files_as(int dir)
 {
-    if (geteuid() != 0)
+    struct stat st = {0};
+    if (geteuid() != 0 || (dir >= 0 && fstat(dir, &st) < 0))
         return;
-    /* Raw calls: libc's would change all threads. */
-    syscall(SYS_setfsgid, host_uid);
-    syscall(SYS_setfsuid, host_uid);
+    /* Raw calls: libc's would change all threads. Going back to root first makes the order of calls
+     * harmless. */
+    syscall(SYS_setfsuid, 0);
+    syscall(SYS_setfsgid, st.st_gid);
+    syscall(SYS_setfsuid, st.st_uid);
+    /* The kernel takes the rights over files away with the id; the source of a copy may need them.
+     */
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &head, data) == 0) {
+        data[0].effective = data[0].permitted;
+        data[1].effective = data[1].permitted;
+        syscall(SYS_capset, &head, data);
+    }
 }
 
 static const struct {
@@ -318,9 +331,10 @@ static int enter(struct launch *l, struct cs_err *err)
 {
 #ifdef CS_TEST_HOOKS
     if (cs_jail_off(&l->jail)) { /* a mount namespace is what it takes to have a /workspace */
-        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) < 0)
-            return cs_fail_errno(err, "unshare");
-        return 0;
+        struct cs_jail plain = {.options = {.host_uid = 0}};
+        if (geteuid() != 0)
+            return cs_jail_enter(&plain, 1u << CS_WALL_USERNS | 1u << CS_WALL_MOUNTNS, err);
+        return unshare(CLONE_NEWNS) < 0 ? cs_fail_errno(err, "unshare") : 0;
     }
 #endif
     if (cs_jail_enter(&l->jail, CS_JAIL_ENTERED, err) < 0)

@@ -69,11 +69,11 @@ int cs_guest_go(struct cs_guest *guest, struct cs_err *err);
 
 /*
  * Files in the guest's directories belong to jail.host_uid, and its tmpfs knows no other id: as
- * root, call this with that id before touching them, and with 0 afterwards. It changes the file
- * system id of the calling thread only (with it goes root's power over other people's files), and
- * does nothing when not root.
+ * root, call this with such a directory before making files there, and with -1 afterwards. What the
+ * calling thread makes then belongs to the owner of the directory; its rights stay those of root.
+ * Does nothing when not root.
  */
-void cs_guest_files_as(uint32_t host_uid);
+void cs_guest_files_as(int dir);
 
 /*
  * Closes the fds and reaps the launcher. The jailed tree must have been killed by its pidfd. Before

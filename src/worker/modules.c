@@ -22,7 +22,7 @@ static struct cs_modules *const g = &cs_modules;
 static uint32_t request(struct cs_str from, struct cs_str specifier)
 {
     char path[CS_RESOLVE_MAX];
-    enum cs_resolved kind = cs_resolve(from, specifier, path);
+    enum cs_resolved kind = cs_module_resolve(from, specifier, path);
     struct cs_str p = cs_str(path);
     for (uint32_t i = 0; i < g->request_count; i++) {
         if (g->requests[i].kind == kind && cs_str_eq(g->requests[i].path, p))

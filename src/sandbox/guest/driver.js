@@ -3,6 +3,7 @@
 'use strict';
 const fs = require('node:fs');
 const Module = require('node:module');
+const vm = require('node:vm');
 
 const BRIDGE = Number(process.env.CAISSON_BRIDGE || 3);
 const HEAD = 24;
@@ -117,13 +118,19 @@ async function load(source) {
 }
 
 function loadCommon(source) {
-  const module = new Module.Module('/caisson/program.cjs');
-  module.filename = '/caisson/program.cjs';
-  module._compile(
-    source + '\n;typeof main === "function" && (module.__main = main);', '/caisson/program.cjs');
+  const run = vm.compileFunction(
+    source + '\n;typeof main === "function" && (module.__main = main);',
+    ['exports', 'require', 'module', '__filename', '__dirname'],
+    {
+      filename: '/caisson/program.cjs',
+      importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
+  const module = { exports: {} };
+  run(module.exports, Module.createRequire('/workspace/program.js'), module,
+    '/workspace/program.js', '/workspace');
   const exported = module.exports;
   return typeof exported === 'function' ? exported
-    : exported.default ?? exported.main ?? module.__main;
+    : exported?.default ?? exported?.main ?? module.__main;
 }
 
 async function drive() {

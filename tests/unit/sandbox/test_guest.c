@@ -41,12 +41,12 @@ static struct play play_of(enum cs_guest_language language, const char *source)
                  .language = language,
                  .source = cs_str(source),
                  .inputs = CS_STR("{\"who\":\"you\"}"),
-                 .limits = {.memory_bytes = 256u << 20,
-                            .cpu_percent = 100,
-                            .cpu_burst_ms = 60000,
+                 .limits = {.memory = 256u << 20,
+                            .cpu = 100,
+                            .cpu_burst = 60000,
                             .processes = 64,
                             .open_files = 256,
-                            .stack_bytes = 8u << 20,
+                            .stack = 8u << 20,
                             .scratch_bytes = 64u << 20,
                             .scratch_files = 10000},
                  .mcp_servers = -1,
@@ -98,20 +98,20 @@ static void serve_bridge(struct play *p, struct cs_guest *g, size_t *seen)
 
 static void put_file(const struct play *p, int dir)
 {
-    cs_guest_files_as(NOBODY_AT_ALL);
+    cs_guest_files_as(dir);
     int fd = openat(dir, p->put_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         fail_msg("copy in: %s", strerror(errno));
     assert_int_equal(write(fd, p->put_text, strlen(p->put_text)), (ssize_t)strlen(p->put_text));
     close(fd);
-    cs_guest_files_as(0);
+    cs_guest_files_as(-1);
 }
 
 static void get_file(struct play *p, int dir)
 {
-    cs_guest_files_as(NOBODY_AT_ALL);
+    cs_guest_files_as(dir);
     int fd = openat(dir, "out.txt", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    cs_guest_files_as(0);
+    cs_guest_files_as(-1);
     if (fd < 0)
         return;
     ssize_t n = read(fd, p->got, sizeof p->got - 1);
