@@ -59,11 +59,12 @@ struct cs_fact {
     uint32_t line, column;
 };
 
-/* Text that the compiler inserted, for mapping positions back. */
+/* Text of the output that stands for source text of another length, for mapping positions back. */
 struct cs_insert {
-    uint32_t line;   /* of the output (equal to the source's line) */
-    uint32_t column; /* where it stands in the output line, UTF-16 units, from 1 */
-    uint32_t len;    /* UTF-16 units */
+    uint32_t line;       /* of the output (equal to the source's line) */
+    uint32_t column;     /* where it stands in the output line, UTF-16 units, from 1 */
+    uint32_t len;        /* UTF-16 units */
+    uint32_t source_len; /* UTF-16 units of the source that it replaces; 0: only inserted */
 };
 
 struct cs_compiled {

@@ -25,6 +25,7 @@ CS_EMBED(prelude_console, "src/worker/prelude/30-console.js")
 CS_EMBED(prelude_events, "src/worker/prelude/40-events.js")
 CS_EMBED(prelude_encoding, "src/worker/prelude/50-encoding.js")
 CS_EMBED(prelude_url, "src/worker/prelude/55-url.js")
+CS_EMBED(prelude_url_objects, "src/worker/prelude/56-url-objects.js")
 CS_EMBED(prelude_clone, "src/worker/prelude/60-clone.js")
 CS_EMBED(prelude_crypto, "src/worker/prelude/65-crypto.js")
 CS_EMBED(prelude_buffer, "src/worker/prelude/70-buffer.js")
@@ -36,10 +37,10 @@ CS_EMBED(prelude_modules, "src/worker/prelude/95-modules.js")
 CS_EMBED(prelude_main, "src/worker/prelude/99-main.js")
 
 static struct cs_str (*const prelude[])(void) = {
-    prelude_primordials, prelude_errors,   prelude_inspect, prelude_console,
-    prelude_events,      prelude_encoding, prelude_url,     prelude_clone,
-    prelude_crypto,      prelude_buffer,   prelude_files,   prelude_node,
-    prelude_tools,       prelude_result,   prelude_modules, prelude_main,
+    prelude_primordials, prelude_errors, prelude_inspect,     prelude_console, prelude_events,
+    prelude_encoding,    prelude_url,    prelude_url_objects, prelude_clone,   prelude_crypto,
+    prelude_buffer,      prelude_files,  prelude_node,        prelude_tools,   prelude_result,
+    prelude_modules,     prelude_main,
 };
 
 struct cs_worker cs_worker;
@@ -50,12 +51,14 @@ static const char *const entry_names[] = {
 #undef X
 };
 
-/* engine.md, section 1: one thread, less surface, a smaller JIT pool, later tier-up. */
+/* One thread, less surface, a smaller JIT pool; later tier-up, since compiling blocks the only
+ * thread. */
 static const char *const options[][2] = {
     {"JSC_useConcurrentGC", "0"},
     {"JSC_useConcurrentJIT", "0"},
     {"JSC_numberOfGCMarkers", "1"},
     {"JSC_useWasm", "0"},
+    {"JSC_useTailCalls", "0"}, /* whole stacks, and endless recursion is an error, not a loop */
     {"JSC_jitMemoryReservationSize", "67108864"},
     {"JSC_thresholdForJITAfterWarmUp", "10000"},
     {"JSC_thresholdForJITSoon", "5000"},
@@ -267,6 +270,17 @@ static int start_engine(struct cs_err *err)
     return failed;
 }
 
+static int warm_up(struct cs_err *err)
+{
+    JSValueRef exception = NULL;
+    cs_host_call(CS_ENTRY_warm, 0, NULL, &exception);
+    if (!exception)
+        return 0;
+    CS_AUTO_BUF struct cs_buf json = {0};
+    cs_report_exception(exception, &json);
+    return cs_fail(err, CS_BUG, "warming up: %.*s", CS_STR_ARG(cs_buf_str(&json)));
+}
+
 int cs_worker_warm(bool no_jit, struct cs_err *err)
 {
     bool huge = !getenv("CAISSON_NO_HUGE_TEXT");
@@ -274,17 +288,17 @@ int cs_worker_warm(bool no_jit, struct cs_err *err)
         return cs_wrap(err, "engine");
     JSGlobalContextSetUnhandledRejectionCallback(cs_worker.ctx, cs_worker.entry[CS_ENTRY_rejected],
                                                  NULL);
-    JSValueRef exception = NULL;
-    cs_host_call(CS_ENTRY_warm, 0, NULL, &exception);
-    if (exception) {
-        CS_AUTO_BUF struct cs_buf json = {0};
-        cs_report_exception(exception, &json);
-        return cs_fail(err, CS_BUG, "warming up: %.*s", CS_STR_ARG(cs_buf_str(&json)));
-    }
+    if (warm_up(err) < 0)
+        return -1;
     if (huge)
         cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
     JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);
-    cs_host_eval(CS_STR("1 + 1"), CS_RUNTIME_NAME, NULL);
+    /* Once more: the collector leaves blocks that have to be swept before anything is allocated in
+     * them, which is better done here than in every worker. */
+    for (int i = 0; i < 2; i++) {
+        if (warm_up(err) < 0)
+            return -1;
+    }
     cs_crash_install();
     if (check_one_thread(err) < 0)
         return cs_wrap(err, "engine");

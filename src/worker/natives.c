@@ -49,7 +49,8 @@ static bool bytes_at(JSContextRef ctx, size_t argc, const JSValueRef argv[], siz
     JSObjectRef array = (JSObjectRef)argv[i];
     size_t len = JSObjectGetTypedArrayByteLength(ctx, array, NULL);
     char *at = JSObjectGetTypedArrayBytesPtr(ctx, array, NULL);
-    /* The pointer is that of the view in current engines; older ones gave that of the buffer. */
+    if (at) /* it is the start of the whole buffer */
+        at += JSObjectGetTypedArrayByteOffset(ctx, array, NULL);
     *out = cs_strn(at, at ? len : 0);
     return true;
 }
@@ -247,6 +248,19 @@ NATIVE(native_import)
     return UNDEFINED;
 }
 
+/* frames(stack): "\n    at f (program.ts:1:2)" per frame that is the program's own */
+NATIVE(native_frames)
+{
+    UNUSED_PARAMETERS;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_str stack;
+    if (!bytes_at(ctx, argc, argv, 0, &text, &stack))
+        return UNDEFINED;
+    cs_report_frames(stack, "\n    at ", &out);
+    return cs_text_value(ctx, cs_buf_str(&out));
+}
+
 /* refused(): how often memory was refused */
 NATIVE(native_refused)
 {
@@ -266,7 +280,7 @@ static const struct {
     {"digest", native_digest},     {"encode", native_encode},
     {"decode", native_decode},     {"proxyTarget", native_proxy_target},
     {"settled", native_settled},   {"importModule", native_import},
-    {"refused", native_refused},
+    {"frames", native_frames},     {"refused", native_refused},
 };
 
 void cs_natives_install(JSObjectRef host)

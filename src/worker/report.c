@@ -5,7 +5,7 @@
  * What was thrown is described by the prelude (describe), which calls nothing of the program's but
  * getters of the thrown object. Everything it says is cut, and believed no further than that.
  */
-#include <math.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +155,18 @@ static bool split_last(struct cs_str *s, char c, struct cs_str *tail)
     return true;
 }
 
+/* The function around a module is the compiler's: its frame is nobody's. */
+static bool inserted(const struct place *p)
+{
+    const struct cs_compiled *c = p->source.compiled;
+    for (uint32_t i = 0; c && i < c->insert_count; i++) {
+        const struct cs_insert *in = &c->inserts[i];
+        if (in->line == p->line && p->column >= in->column && p->column < in->column + in->len)
+            return true;
+    }
+    return false;
+}
+
 /* "helper@program.ts:3:9" to where that is in the agent's text; false for frames that are not his.
  */
 static bool read_frame(struct cs_str frame, struct cs_str *function, struct place *place)
@@ -167,14 +179,14 @@ static bool read_frame(struct cs_str frame, struct cs_str *function, struct plac
     size_t n = at ? (size_t)(at - frame.at) : 0;
     *function = cs_strn(frame.at, n);
     struct cs_str file = at ? cs_strn(at + 1, frame.len - n - 1) : frame;
-    if (!cs_modules_source(file, &place->source))
+    if (!cs_modules_source(file, &place->source) || inserted(place))
         return false;
     if (place->source.compiled)
         cs_compiled_map(place->source.compiled, &place->line, &place->column);
     return true;
 }
 
-static void read_stack(struct cs_str stack, struct cs_buf *out, struct place *first)
+static void read_stack(struct cs_str stack, const char *at, struct cs_buf *out, struct place *first)
 {
     uint32_t frames = 0;
     while (stack.len > 0 && frames < FRAMES_MAX) {
@@ -187,10 +199,8 @@ static void read_stack(struct cs_str stack, struct cs_buf *out, struct place *fi
             continue;
         if (frames++ == 0)
             *first = p;
-        else
-            cs_buf_putc(out, '\n');
         bool named = function.len > 0 && !cs_str_is(function, "global code");
-        cs_buf_puts(out, "at ");
+        cs_buf_puts(out, at);
         if (named)
             cs_buf_printf(out, "%.*s (", CS_STR_ARG(cut(function, 80)));
         cs_buf_printf(out, "%.*s:%u:%u", CS_STR_ARG(p.source.name), p.line, p.column);
@@ -199,20 +209,94 @@ static void read_stack(struct cs_str stack, struct cs_buf *out, struct place *fi
     }
 }
 
-/* "$ns[3].load" is how the compiler writes an imported `load`. */
+void cs_report_frames(struct cs_str stack, const char *at, struct cs_buf *out)
+{
+    struct place first;
+    read_stack(stack, at, out, &first);
+}
+
+/* How the compiler writes what stands differently in the source: `$ns[3].load` is an imported
+ * `load`. */
+static size_t rewritten(struct cs_str at, const char **as)
+{
+    static const struct {
+        const char *from, *to;
+    } words[] = {{"$import(", "import("}, {"$meta", "import.meta"}};
+    for (size_t i = 0; i < CS_COUNT(words); i++) {
+        *as = words[i].to;
+        if (cs_str_starts(at, words[i].from))
+            return strlen(words[i].from);
+    }
+    *as = "";
+    if (!cs_str_starts(at, "$ns["))
+        return 0;
+    const char *close = memmem(at.at, at.len < 16 ? at.len : 16, "].", 2);
+    return close ? (size_t)(close - at.at) + 2 : 0;
+}
+
+/* Where the engine quotes the program, erased types are runs of spaces. */
+static bool quotes_source(struct cs_str s)
+{
+    static const char *const forms[] = {"(evaluating '", "(In '", "(near '"};
+    for (size_t i = 0; i < CS_COUNT(forms); i++) {
+        if (s.len && memmem(s.at, s.len, forms[i], strlen(forms[i])))
+            return true;
+    }
+    return false;
+}
+
+static void squeeze_spaces(struct cs_buf *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->len; i++) {
+        bool blank = b->at[i] == ' ' && i > 0 && b->at[i - 1] == ' ';
+        bool before_close = b->at[i] == ')' && n > 1 && b->at[n - 1] == ' ' && b->at[i - 1] == ' ';
+        if (before_close)
+            n--;
+        if (!blank)
+            b->at[n++] = b->at[i];
+    }
+    b->len = n;
+}
+
 static void clean_message(struct cs_str in, struct cs_buf *out)
 {
+    bool quotes = quotes_source(in);
     while (in.len > 0) {
-        const char *at = memmem(in.at, in.len, "$ns[", 4);
+        const char *at = memchr(in.at, '$', in.len), *as;
         size_t n = at ? (size_t)(at - in.at) : in.len;
         cs_buf_put(out, in.at, n);
         in = cs_strn(in.at + n, in.len - n);
         if (!at)
             break;
-        const char *close = memmem(in.at, in.len, "].", 2);
-        size_t skip = close && close - in.at < 12 ? (size_t)(close - in.at) + 2 : 4;
+        size_t skip = rewritten(in, &as);
+        if (skip)
+            cs_buf_puts(out, as);
+        else
+            cs_buf_putc(out, in.at[skip++]);
         in = cs_strn(in.at + skip, in.len - skip);
     }
+    if (quotes)
+        squeeze_spaces(out);
+}
+
+/* "$ns[2].nope is not a function": is `nope` exported at all? */
+static void missing_export(struct cs_str message, const struct place *p, struct cs_buf *out)
+{
+    const char *at = message.len ? memmem(message.at, message.len, "$ns[", 4) : NULL;
+    if (!at || !p->line)
+        return;
+    struct cs_str rest = cs_strn(at + 4, message.len - (size_t)(at + 4 - message.at));
+    const char *close = memmem(rest.at, rest.len, "].", 2);
+    uint32_t index;
+    if (!close || !number(cs_strn(rest.at, (size_t)(close - rest.at)), &index))
+        return;
+    size_t skip = (size_t)(close - rest.at) + 2, n = 0;
+    rest = cs_strn(rest.at + skip, rest.len - skip);
+    while (n < rest.len &&
+           (rest.at[n] == '_' || rest.at[n] == '$' || isalnum((unsigned char)rest.at[n])))
+        n++;
+    cs_modules_missing_export(p->source.name, index, cs_strn(rest.at, n), out);
 }
 
 /* ---- what the prelude says ---- */
@@ -277,7 +361,7 @@ static void put_given_limit(struct cs_json_writer *w, JSObjectRef described, str
 static void find_place(JSObjectRef described, struct cs_str stack, struct cs_buf *frames,
                        struct place *place)
 {
-    read_stack(stack, frames, place);
+    read_stack(stack, "\nat ", frames, place);
     if (place->line)
         return;
     /* A syntax error of the engine has a line and no stack. */
@@ -304,7 +388,8 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
     JSObjectRef described = (JSObjectRef)d;
     struct cs_str name = cut(get_text(described, "name"), NAME_MAX_);
     CS_AUTO_BUF struct cs_buf message = {0};
-    clean_message(get_text(described, "message"), &message);
+    struct cs_str raw = get_text(described, "message");
+    clean_message(raw, &message);
     struct cs_str type = type_of(described, name, cs_buf_str(&message));
     CS_AUTO_BUF struct cs_buf frames = {0};
     struct place place = {0};
@@ -321,9 +406,12 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
     put_place(w, &place);
     if (frames.len) {
         cs_json_key(w, "stack");
-        cs_json_put_str(w, cs_buf_str(&frames));
+        cs_json_put_str(w, cs_strn(frames.at + 1, frames.len - 1));
     }
-    put_suggestion(w, get_text(described, "suggestion"), name, cs_buf_str(&message), &place);
+    CS_AUTO_BUF struct cs_buf advice = {0};
+    missing_export(raw, &place, &advice);
+    struct cs_str given = advice.len ? cs_buf_str(&advice) : get_text(described, "suggestion");
+    put_suggestion(w, given, name, cs_buf_str(&message), &place);
     put_given_limit(w, described, type);
     cs_json_close(w, '}');
 }

@@ -117,7 +117,7 @@ static struct cs_str directory(struct cs_str path)
     return path;
 }
 
-enum cs_resolved cs_resolve(struct cs_str from, struct cs_str spec, char out[CS_RESOLVE_MAX])
+enum cs_resolved cs_module_resolve(struct cs_str from, struct cs_str spec, char out[CS_RESOLVE_MAX])
 {
     const char *outside = "Only files beneath /mcp-servers, /skills, /workspace and /tmp can be "
                           "imported.";

@@ -21,6 +21,7 @@ enum cs_resolved {
  * `from` is the path of the importing module ("/workspace/program.ts" for the program). Byte
  * equality: no URL, no percent decoding, no case folding.
  */
-enum cs_resolved cs_resolve(struct cs_str from, struct cs_str specifier, char path[CS_RESOLVE_MAX]);
+enum cs_resolved cs_module_resolve(struct cs_str from, struct cs_str specifier,
+                                   char path[CS_RESOLVE_MAX]);
 
 #endif

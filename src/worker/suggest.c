@@ -81,6 +81,9 @@ static const struct row {
     {"is not iterable", NULL,
      "Only arrays, strings, Map, Set and generators can be iterated. `await` a promise first; for "
      "an object use Object.entries(...)."},
+    {" of ", "is not a function",
+     "Only arrays, strings, Map, Set and generators can be iterated. `await` a promise first; for "
+     "an object use Object.entries(...)."},
     {"to be a function", "iterator",
      "Only arrays, strings, Map, Set and generators can be spread or iterated. `await` a promise "
      "first; for an object use Object.entries(...)."},
@@ -98,6 +101,8 @@ static const struct row {
      "Check the spelling and what the value really is: console.log it before the call."},
 
     /* the language */
+    {"uninitialized variable", NULL,
+     "A let, const or class is used above its declaration: move the declaration up."},
     {"before initialization", NULL,
      "A let, const or class is used above its declaration: move the declaration up."},
     {"Attempted to assign to readonly property", "const", "A const cannot be assigned; use let."},

@@ -6,7 +6,7 @@
     'use strict';
     const p = rt.prim;
     const { ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ReflectOwnKeys, ArrayIsArray, StringSlice, String, JSONStringify,
-        StringReplaceAll, StringIncludes, StringSplit, StringIndexOf, RegExpTest } = p;
+        StringReplaceAll, StringIncludes, StringIndexOf, RegExpTest } = p;
 
     const ENTRIES = 100;
     const STRING = 10000;
@@ -73,24 +73,6 @@
         return '';
     };
 
-    // Our own frames are left out, and the engine's form becomes the usual one.
-    const stackLines = (stack) => {
-        const lines = StringSplit(stack, '\n');
-        let out = '';
-        let count = 0;
-        for (let i = 0; i < lines.length && count < 20; i++) {
-            const line = lines[i];
-            if (line === '' || StringIncludes(line, 'caisson:runtime') || StringIncludes(line, '[native code]')) continue;
-            const at = StringIndexOf(line, '@');
-            if (at < 0 || at === line.length - 1) continue;
-            const name = StringSlice(line, 0, at);
-            const place = StringSlice(line, at + 1);
-            out += '\n    at ' + (name !== '' && name !== 'global code' ? `${name} (${place})` : place);
-            count++;
-        }
-        return out;
-    };
-
     const dataOf = (o, k) => {
         for (let i = 0; o !== null && i < 20 && host.proxyTarget(o) === undefined; i++) {
             const d = ObjectGetOwnPropertyDescriptor(o, k);
@@ -108,8 +90,15 @@
         const own = className(e);
         if (own !== null && own !== head && head === 'Error') head = own;
         if (typeof message === 'string' && message !== '') head += ': ' + StringSlice(message, 0, STRING);
-        return head + (typeof stack === 'string' ? stackLines(StringSlice(stack, 0, 65536)) : '');
+        return head + (typeof stack === 'string' ? host.frames(StringSlice(stack, 0, 65536)) : '');
     };
+
+    const hexBytes = (bytes, length) => {
+        let hex = '';
+        for (let i = 0; i < length && i < 50; i++) hex += (i ? ' ' : '') + p.StringPadStart(p.NumberToString(bytes[i], 16), 2, '0');
+        return length > 50 ? `${hex} ... ${length - 50} more bytes` : hex;
+    };
+    const bufferText = (b) => `<Buffer${b.length ? ' ' : ''}${hexBytes(b, b.length)}>`;
 
     class Show {
         constructor(depth, compact) {
@@ -176,12 +165,14 @@
                 return tooDeep ? `[${name || 'Array'}]` : this.array(o, label, level);
             }
             if (p.isTypedArray(o)) {
+                if (p.ObjectIsPrototypeOf(rt.Buffer.prototype, o)) return bufferText(o);
                 const label = `${name || p.TypedArrayTag(o)}(${p.TypedArrayLength(o)}) `;
                 return tooDeep ? `[${name}]` : this.typed(o, label, level);
             }
             if (p.isArrayBuffer(o)) return this.buffer(o);
             if (p.isMap(o)) return tooDeep ? '[Map]' : this.map(o, name, level);
             if (p.isSet(o)) return tooDeep ? '[Set]' : this.set(o, name, level);
+            if (rt.isURL(o)) return `URL { href: ${quote(rt.hrefOf(o))} }`;
             const label = this.label(o, name);
             if (tooDeep) return `[${name || 'Object: null prototype'}]`;
             return this.wrap(label, '{', this.properties(o, level, null), '}', level);
@@ -298,11 +289,7 @@
 
         buffer(o) {
             const length = p.ArrayBufferByteLength(o);
-            const bytes = new p.Uint8Array(o, 0, p.MathMin(length, 50));
-            let hex = '';
-            for (let i = 0; i < bytes.length; i++) hex += (i ? ' ' : '') + p.StringPadStart(p.NumberToString(bytes[i], 16), 2, '0');
-            if (length > 50) hex += ` ... ${length - 50} more bytes`;
-            return `ArrayBuffer { [Uint8Contents]: <${hex}>, byteLength: ${length} }`;
+            return `ArrayBuffer { [Uint8Contents]: <${hexBytes(new p.Uint8Array(o), length)}>, byteLength: ${length} }`;
         }
 
         map(o, name, level) {

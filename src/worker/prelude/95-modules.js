@@ -96,7 +96,6 @@
     };
 
     // A module of the runtime: an object's properties, and the object itself as default.
-    rt.builtins = { __proto__: null };
     rt.builtin = (index, name) => {
         const m = record(index);
         const object = rt.builtins[name]();

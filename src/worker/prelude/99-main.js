@@ -50,11 +50,12 @@
 
     const seen = new p.SafeSet();
     const mark = (o) => {
-        if (!p.isObject(o) || seen.has(o) || host.proxyTarget(o) !== undefined) return;
+        if (o === null || (typeof o !== 'object' && typeof o !== 'function') || seen.has(o)) return;
         seen.add(o);
-        if (typeof o === 'function') rt.native(o);
+        if (typeof o === 'function') rt.natives.add(o);
         const keys = ReflectOwnKeys(o);
         for (let i = 0; i < keys.length; i++) {
+            if (keys[i] === 'length' || keys[i] === 'name') continue;
             const d = ObjectGetOwnPropertyDescriptor(o, keys[i]);
             if ('value' in d) mark(d.value);
             else {
@@ -80,7 +81,9 @@
     };
 
     // Everything once, in the zygote: lazily made parts of the engine, ICU, and code caches.
+    let warmed = 1000000; // indices that no module of a program has
     rt.warm = () => {
+        const index = warmed++;
         const data = { a: [1, 2.5, -3], b: 'text', c: null, d: new Map([['k', { v: 1 }]]), e: new Set([1]), f: new Date(0), g: 10n, h: /x/g, i: [undefined], j: new Uint8Array(3) };
         rt.inspect(data);
         rt.format(['%s %d %j', 'a', 1, { b: 2 }, data]);
@@ -122,13 +125,13 @@
             return all;
         };
         PromiseThen(work(), (v) => rt.encode(v, 1000, 8));
-        rt.instantiate(1000000, 'warm', async ($ns, $export, $go) => {
+        rt.instantiate(index, 'warm', async ($ns, $export, $go) => {
             $export({ x: () => 1 }, []);
             await $go();
             return 1;
         }, [], false);
-        rt.link([1000000]);
-        rt.go(1000000);
+        rt.link([index]);
+        rt.go(index);
         rt.warmMore?.();
     };
     const PromiseThen = p.PromiseThen;

@@ -1,0 +1,189 @@
+/*
+ * '(' opens an expression in parentheses, the parameters of an arrow function, or the arguments of
+ * a function called async. Which one shows only behind ')', so all three are read in one way:
+ * names that would be parameters are noted as candidates and become declarations when '=>' comes.
+ * Only a return type inside ?: or case needs an attempt.
+ */
+#include "compile/parser.h"
+
+/* '?' and ': T' behind a parameter, and the initialiser behind them. */
+static void parameter_rest(struct cs_parser *p, struct cs_group *g)
+{
+    if (p->tok.kind == T_QUESTION) {
+        cs_blank(p, p->tok.start, p->tok.end);
+        cs_next(p);
+        g->arrow_only = true;
+    }
+    if (p->tok.kind == T_COLON) {
+        cs_type_annotation(p);
+        g->arrow_only = true;
+        if (cs_eat(p, T_ASSIGN)) {
+            uint32_t kept = p->cands.len;
+            cs_assign(p);
+            p->cands.len = kept;
+        }
+    }
+}
+
+static void elements(struct cs_parser *p, struct cs_group *g)
+{
+    uint32_t count = 0;
+    g->group_only = true;
+    while (p->tok.kind != T_RPAREN) {
+        if (p->tok.kind == T_AT)
+            cs_unexpected(p, "an expression");
+        if (cs_eat(p, T_ELLIPSIS)) {
+            g->ex = EX_OTHER;
+            cs_assign(p);
+            g->arrow_only |= !g->async;
+        } else {
+            g->ex = cs_assign(p);
+        }
+        parameter_rest(p, g);
+        count++;
+        g->group_only = false;
+        if (!cs_eat(p, T_COMMA))
+            break;
+        g->group_only = true;
+    }
+    if (count > 1)
+        g->ex = EX_OTHER;
+}
+
+/*
+ * The return type, up to '=>'. If it goes over a line end the arrow would stand alone on its line,
+ * so ')' moves to its end.
+ */
+static void return_type(struct cs_parser *p, const struct cs_group *g)
+{
+    uint32_t start = p->tok.start;
+    cs_next(p);
+    cs_type_or_predicate(p);
+    cs_blank(p, start, p->prev_end);
+    if (cs_has_newline(p, g->closed, p->prev_end)) {
+        uint32_t last = p->prev_end - 1;
+        while (((unsigned char)p->src[last] & 0xc0) == 0x80)
+            last--;
+        cs_blank(p, g->closed, g->closed + 1);
+        cs_put(p, last, ")");
+    }
+}
+
+static void arrow_body(struct cs_parser *p, bool async)
+{
+    uint32_t ctx = p->ctx;
+    p->ctx &= ~(uint32_t)(CTX_GEN | CTX_ASYNC | CTX_TOP);
+    if (async)
+        p->ctx |= CTX_ASYNC;
+    cs_expect(p, T_ARROW, "'=>'");
+    if (p->tok.kind == T_LBRACE) {
+        cs_function_body(p, async ? FN_ASYNC : 0);
+    } else {
+        uint32_t mark = p->cands.len;
+        cs_assign(p);
+        p->cands.len = mark;
+    }
+    p->ctx = ctx;
+}
+
+static void arrow_rest(struct cs_parser *p, const struct cs_group *g)
+{
+    if (p->tok.nl)
+        cs_syntax_error(p, p->tok.start, "", "'=>' cannot start a line");
+    arrow_body(p, g->async);
+}
+
+/* In a ? (b) : c => d the colon is that of the conditional, unless one more follows. */
+static bool typed_arrow(struct cs_parser *p, uint32_t arg)
+{
+    const struct cs_group *g = &p->groups.at[arg];
+    struct cs_group copy = *g;
+    return_type(p, &copy);
+    if (p->tok.kind != T_ARROW)
+        return false;
+    arrow_rest(p, &copy);
+    return p->tok.kind == T_COLON;
+}
+
+static bool try_typed_arrow(struct cs_parser *p, const struct cs_group *g)
+{
+    uint32_t index = p->groups.len;
+    *CS_PUSH(&p->groups) = *g;
+    bool yes = cs_attempt(p, typed_arrow, index);
+    p->groups.len = index;
+    return yes;
+}
+
+static void became_arrow(struct cs_parser *p, const struct cs_group *g)
+{
+    cs_cands_declare(p, g->cands, g->scope);
+    p->cands.len = g->cands;
+    if (g->async && g->generic && cs_has_newline(p, g->generic - 1, g->opened)) {
+        /* async may not be parted from its parameters by a line end. */
+        cs_put(p, g->generic - 1, "(");
+        cs_blank(p, g->opened, g->opened + 1);
+    }
+    cs_scope_close(p);
+}
+
+enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
+{
+    uint32_t ctx = p->ctx, callee = p->last_ref;
+    struct cs_group g = {
+        .opened = p->tok.start, .cands = p->cands.len, .async = async, .generic = generic};
+    g.scope = cs_scope_open(p, false);
+    p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    cs_next(p);
+    elements(p, &g);
+    p->ctx = ctx;
+    g.closed = p->tok.start;
+    cs_close(p, T_RPAREN, g.opened);
+    bool arrow = p->tok.kind == T_ARROW && !p->tok.nl;
+    if (p->tok.kind == T_COLON && !arrow) {
+        if (!(ctx & CTX_COLON)) {
+            return_type(p, &g);
+            if (p->tok.kind != T_ARROW)
+                cs_unexpected(p, "'=>'");
+            arrow = true;
+        } else if (try_typed_arrow(p, &g)) {
+            if (async)
+                p->refs.at[callee].flags |= REF_DEAD;
+            became_arrow(p, &g);
+            return EX_ARROW;
+        }
+    }
+    if (arrow) {
+        if (async)
+            p->refs.at[callee].flags |= REF_DEAD;
+        arrow_rest(p, &g);
+        became_arrow(p, &g);
+        return EX_ARROW;
+    }
+    cs_scope_close(p);
+    p->cands.len = g.cands;
+    if (g.arrow_only || (g.group_only && !async))
+        cs_unexpected(p, "'=>'");
+    if (async) {
+        p->refs.at[callee].flags |= REF_CALL;
+        return EX_OTHER;
+    }
+    return g.ex == EX_REF || g.ex == EX_STRING || g.ex == EX_FUNC ? g.ex
+           : g.ex == EX_ARROW                                     ? EX_FUNC
+                                                                  : EX_OTHER;
+}
+
+enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool async)
+{
+    cs_scope_open(p, false);
+    cs_declare(p, param->atom, DECL_VALUE, 0, param->start);
+    arrow_body(p, async);
+    cs_scope_close(p);
+    return EX_ARROW;
+}
+
+bool cs_async_parameters(struct cs_parser *p, uint32_t start)
+{
+    cs_type_parameters(p);
+    cs_blank(p, start, p->prev_end);
+    return p->tok.kind == T_LPAREN;
+}

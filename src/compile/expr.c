@@ -1,0 +1,487 @@
+/*
+ * Expressions. Nothing here needs precedence: operands alternate with operators, `as` and
+ * `satisfies` are blanked on the way, and ?: and assignment sit on top.
+ *
+ * After cs_assign the candidates since its start are the names it would bind if it turned out to
+ * be part of a pattern: one name, those of a literal, or those left of a '='.
+ */
+#include "compile/parser.h"
+
+enum cs_ex cs_expr(struct cs_parser *p)
+{
+    enum cs_ex ex = cs_assign(p);
+    while (p->tok.kind == T_COMMA) {
+        cs_next(p);
+        cs_assign(p);
+        ex = EX_OTHER;
+    }
+    return ex;
+}
+
+/* `x as T` where a line end closes the statement and the next one would continue without T. */
+static void separate(struct cs_parser *p, uint32_t pos)
+{
+    if (p->tok.nl &&
+        (p->tok.kind == T_LPAREN || p->tok.kind == T_LBRACK || p->tok.kind == T_TEMPLATE))
+        cs_put(p, pos, ";");
+}
+
+/* "</div>" after an operand. */
+static void refuse_closing_element(struct cs_parser *p)
+{
+    const char *s = p->src + p->tok.end;
+    if (s[0] != '/')
+        return;
+    size_t n = 1 + strspn(s + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.");
+    if (s[n] == '>')
+        cs_syntax_error(p, p->tok.start, "build strings or plain objects instead",
+                        "JSX is not supported");
+}
+
+static enum cs_ex binary(struct cs_parser *p)
+{
+    enum cs_ex ex = cs_unary(p);
+    while (ex != EX_ARROW) {
+        if (p->tok.kind == T_LT)
+            refuse_closing_element(p);
+        if (p->tok.kind == T_LT || p->tok.kind == T_GT)
+            cs_lex_join(p);
+        switch (p->tok.kind) {
+        case T_NAME:
+            if ((cs_is(p, K_as) || cs_is(p, K_satisfies)) && !p->tok.nl) {
+                uint32_t start = p->tok.start;
+                cs_next(p);
+                cs_type(p);
+                cs_blank(p, start, p->prev_end);
+                separate(p, start);
+                if (ex != EX_REF)
+                    ex = EX_OTHER;
+                continue;
+            }
+            if (!cs_is(p, K_instanceof) && (!cs_is(p, K_in) || (p->ctx & CTX_NO_IN)))
+                return ex;
+            break;
+        case T_BINOP:
+        case T_PLUS:
+        case T_MINUS:
+        case T_STAR:
+        case T_SLASH:
+        case T_PIPE:
+        case T_AMP:
+            break;
+        default:
+            return ex;
+        }
+        cs_next(p);
+        cs_unary(p);
+        ex = EX_OTHER;
+    }
+    return ex;
+}
+
+/* '?' of an optional parameter: only an arrow function can mean that. */
+static bool optional_marker(struct cs_parser *p)
+{
+    struct cs_token ahead = cs_peek(p);
+    return ahead.kind == T_COLON || ahead.kind == T_COMMA || ahead.kind == T_RPAREN ||
+           ahead.kind == T_ASSIGN;
+}
+
+static enum cs_ex yield_expr(struct cs_parser *p);
+
+/* The false branch of a conditional, which is an assignment expression without its ?: part. */
+static enum cs_ex false_branch(struct cs_parser *p)
+{
+    if (cs_is(p, K_yield) && (p->ctx & CTX_GEN))
+        return yield_expr(p);
+    uint32_t mark = p->cands.len;
+    enum cs_ex ex = binary(p);
+    if (ex == EX_ARROW)
+        return ex;
+    if (p->tok.kind == T_ASSIGN || p->tok.kind == T_OPASSIGN || p->tok.kind == T_SLASHEQ) {
+        if (ex == EX_REF)
+            *CS_PUSH(&p->cands) = p->last_ref;
+        cs_cands_write(p, mark);
+        cs_next(p);
+        cs_assign(p);
+    }
+    return EX_OTHER;
+}
+
+static enum cs_ex conditional(struct cs_parser *p)
+{
+    enum cs_ex ex = binary(p);
+    /* a ? b : c ? d : e is a loop, so that long chains need no depth. */
+    while (ex != EX_ARROW && p->tok.kind == T_QUESTION && !optional_marker(p)) {
+        uint32_t ctx = p->ctx, question = p->tok.start;
+        cs_next(p);
+        p->ctx = (ctx | CTX_COLON) & ~(uint32_t)CTX_NO_IN;
+        cs_assign(p);
+        p->ctx = ctx;
+        if (p->tok.kind != T_COLON)
+            cs_unclosed(p, "':'", question);
+        cs_next(p);
+        ex = false_branch(p);
+    }
+    return ex;
+}
+
+/* return, throw and yield end at a line end: a parenthesis keeps a blanked type together. */
+void cs_restricted(struct cs_parser *p, enum cs_ex (*operand)(struct cs_parser *))
+{
+    uint32_t start = p->tok.start;
+    bool breaks = cs_prefix_breaks(p);
+    operand(p);
+    if (breaks) {
+        cs_put(p, start, "(");
+        cs_insert_text(p, p->prev_end, ")");
+    }
+}
+
+static enum cs_ex yield_expr(struct cs_parser *p)
+{
+    cs_next(p);
+    if (p->tok.nl)
+        return EX_OTHER;
+    switch (p->tok.kind) {
+    case T_RPAREN:
+    case T_RBRACK:
+    case T_RBRACE:
+    case T_COMMA:
+    case T_SEMI:
+    case T_COLON:
+    case T_EOF:
+        return EX_OTHER;
+    case T_STAR:
+        cs_next(p);
+        cs_assign(p);
+        return EX_OTHER;
+    }
+    if (!cs_is(p, K_in))
+        cs_restricted(p, cs_assign);
+    return EX_OTHER;
+}
+
+enum cs_ex cs_assign(struct cs_parser *p)
+{
+    cs_deeper(p);
+    uint32_t mark = p->cands.len;
+    enum cs_ex ex;
+    if (cs_is(p, K_yield) && (p->ctx & CTX_GEN))
+        ex = yield_expr(p);
+    else
+        ex = conditional(p);
+    if (ex == EX_REF) {
+        p->cands.len = mark;
+        *CS_PUSH(&p->cands) = p->last_ref;
+    } else if (ex != EX_PATTERN) {
+        p->cands.len = mark;
+    }
+    switch (p->tok.kind) {
+    case T_ASSIGN:
+    case T_OPASSIGN:
+    case T_SLASHEQ: {
+        if (ex == EX_ARROW)
+            break;
+        bool plain = p->tok.kind == T_ASSIGN;
+        cs_cands_write(p, mark);
+        uint32_t kept = plain ? p->cands.len : mark;
+        cs_next(p);
+        cs_assign(p);
+        p->cands.len = kept;
+        ex = plain && ex != EX_OTHER ? EX_ASSIGN : EX_OTHER;
+        break;
+    }
+    }
+    p->depth--;
+    return ex;
+}
+
+/* Behind the '>' of `<T>x` or `<T extends U>(x) => y`. */
+static void skip_prefix(struct cs_parser *p)
+{
+    struct cs_token open = p->tok, first = cs_peek(p);
+    p->tok = first;
+    struct cs_token second = cs_peek(p);
+    p->tok = open;
+    if ((cs_tok_is(&first, K_const) && second.kind == T_NAME) ||
+        (cs_tok_ident(&first) &&
+         (second.kind == T_COMMA || second.kind == T_ASSIGN || cs_tok_is(&second, K_extends)))) {
+        cs_type_parameters(p);
+        return;
+    }
+    bool element = first.kind == T_GT || (cs_tok_ident(&first) && first.atom >= K_END &&
+                                          (second.kind == T_NAME || second.kind == T_SLASH));
+    if (element)
+        cs_syntax_error(p, open.start, "build strings or plain objects instead",
+                        "JSX is not supported");
+    cs_type_arguments(p);
+}
+
+bool cs_prefix_breaks(struct cs_parser *p)
+{
+    if (p->tok.kind != T_LT)
+        return false;
+    struct cs_token open = p->tok;
+    uint32_t prev = p->prev_end;
+    skip_prefix(p);
+    bool breaks = cs_has_newline(p, open.start, p->prev_end);
+    p->tok = open;
+    p->prev_end = prev;
+    return breaks;
+}
+
+/* What stands in the angle brackets goes, whether an assertion or an arrow function follows. */
+static void prefix_type(struct cs_parser *p)
+{
+    uint32_t start = p->tok.start;
+    skip_prefix(p);
+    cs_blank(p, start, p->prev_end);
+}
+
+static void await_operator(struct cs_parser *p)
+{
+    if (!(p->ctx & CTX_ASYNC))
+        cs_syntax_error(p, p->tok.start, "make the enclosing function async",
+                        "await is only possible in an async function");
+    cs_next(p);
+}
+
+static enum cs_ex postfix(struct cs_parser *p);
+
+enum cs_ex cs_unary(struct cs_parser *p)
+{
+    bool operators = false, update = false;
+    for (;;) {
+        if (p->tok.kind == T_LT) {
+            prefix_type(p);
+            continue;
+        }
+        if (cs_is(p, K_await))
+            await_operator(p);
+        else if (p->tok.kind == T_BANG || p->tok.kind == T_TILDE || p->tok.kind == T_PLUS ||
+                 p->tok.kind == T_MINUS || p->tok.kind == T_INCDEC || cs_is(p, K_typeof) ||
+                 cs_is(p, K_void) || cs_is(p, K_delete)) {
+            update = p->tok.kind == T_INCDEC;
+            cs_next(p);
+        } else {
+            break;
+        }
+        operators = true;
+    }
+    enum cs_ex ex = postfix(p);
+    if (update && ex == EX_REF)
+        p->refs.at[p->last_ref].flags |= REF_WRITE;
+    return operators && ex != EX_ARROW ? EX_OTHER : ex;
+}
+
+/* One operand with its members and calls, while it is being read. */
+struct operand {
+    enum cs_ex ex;
+    uint32_t chain;  /* index + 1 */
+    uint32_t member; /* the last constant member name */
+    uint32_t member_pos;
+};
+
+static void base(struct cs_parser *p, struct operand *o)
+{
+    o->chain = o->member = 0;
+    if (o->ex == EX_REF)
+        o->chain = cs_chain_start(p, p->last_ref);
+}
+
+static void named_member(struct cs_parser *p, struct operand *o)
+{
+    if (p->tok.kind != T_NAME && p->tok.kind != T_PRIVATE)
+        cs_unexpected(p, "a property name");
+    o->member = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
+    o->member_pos = p->tok.start;
+    cs_chain_name(p, o->chain, o->member);
+    cs_next(p);
+    o->ex = EX_OTHER;
+}
+
+static void computed_member(struct cs_parser *p, struct operand *o)
+{
+    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
+    cs_next(p);
+    p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    enum cs_ex ex = cs_expr(p);
+    p->ctx = ctx;
+    p->cands.len = mark;
+    cs_close(p, T_RBRACK, opened);
+    o->member = ex == EX_STRING ? p->last_str : (uint32_t)K_NONE;
+    o->member_pos = opened;
+    cs_chain_name(p, o->chain, o->member);
+    o->ex = EX_OTHER;
+}
+
+/* Calls that make code out of strings, as far as their names show. */
+static void note_call(struct cs_parser *p, const struct operand *o)
+{
+    if (o->ex == EX_REF) {
+        struct cs_ref *r = &p->refs.at[p->last_ref];
+        switch (r->atom) {
+        case K_Function:
+            cs_note(p, CS_FACT_DYNAMIC, "Function", r->start, p->last_ref + 1);
+            break;
+        case K_AsyncFunction:
+        case K_GeneratorFunction:
+        case K_AsyncGeneratorFunction:
+            cs_note(p, CS_FACT_DYNAMIC, "Function", r->start, 0);
+            break;
+        case K_setTimeout:
+        case K_setInterval: {
+            struct cs_token ahead = p->tok.kind == T_LPAREN ? cs_peek(p) : p->tok;
+            if (ahead.kind == T_STR || ahead.kind == T_TEMPLATE)
+                cs_note(p, CS_FACT_DYNAMIC,
+                        r->atom == K_setTimeout ? "setTimeout(string)" : "setInterval(string)",
+                        r->start, p->last_ref + 1);
+            break;
+        }
+        }
+    } else if (o->member == K_constructor) {
+        cs_note(p, CS_FACT_DYNAMIC, "constructor", o->member_pos, 0);
+    }
+}
+
+static void call(struct cs_parser *p, struct operand *o)
+{
+    note_call(p, o);
+    if (o->ex == EX_REF)
+        p->refs.at[p->last_ref].flags |= REF_CALL;
+    if (o->chain)
+        p->chains.at[o->chain - 1].called = true;
+    if (p->tok.kind == T_LPAREN)
+        cs_arguments(p);
+    else
+        cs_template(p);
+    *o = (struct operand){.ex = EX_OTHER};
+}
+
+/* One suffix that `new` also takes; false if there is none. */
+static bool member_suffix(struct cs_parser *p, struct operand *o)
+{
+    switch (p->tok.kind) {
+    case T_DOT:
+        cs_next(p);
+        named_member(p, o);
+        return true;
+    case T_LBRACK:
+        computed_member(p, o);
+        return true;
+    case T_TEMPLATE:
+        call(p, o);
+        return true;
+    case T_BANG:
+        if (p->tok.nl)
+            return false;
+        cs_blank(p, p->tok.start, p->tok.end);
+        cs_next(p);
+        return true;
+    case T_LT:
+        return cs_try_type_arguments(p);
+    default:
+        return false;
+    }
+}
+
+static void optional_suffix(struct cs_parser *p, struct operand *o)
+{
+    cs_next(p);
+    if (p->tok.kind == T_LT) {
+        cs_blank_type_arguments(p);
+        if (p->tok.kind != T_LPAREN)
+            cs_unexpected(p, "'('");
+    }
+    if (p->tok.kind == T_LPAREN || p->tok.kind == T_TEMPLATE)
+        call(p, o);
+    else if (p->tok.kind == T_LBRACK)
+        computed_member(p, o);
+    else
+        named_member(p, o);
+}
+
+static enum cs_ex new_expr(struct cs_parser *p)
+{
+    cs_deeper(p);
+    cs_next(p);
+    struct operand o = {.ex = EX_OTHER};
+    if (p->tok.kind == T_DOT) {
+        cs_next(p);
+        if (!cs_is(p, K_target))
+            cs_unexpected(p, "'target'");
+        cs_next(p);
+        p->depth--;
+        return EX_OTHER;
+    }
+    if (cs_is(p, K_new)) {
+        new_expr(p);
+    } else {
+        o.ex = cs_primary(p);
+        base(p, &o);
+    }
+    while (p->tok.kind != T_TEMPLATE && member_suffix(p, &o))
+        ;
+    if (p->tok.kind == T_TEMPLATE) {
+        /* new tag`x`: the tag is called, its result constructed. */
+        call(p, &o);
+        while (member_suffix(p, &o))
+            ;
+    }
+    note_call(p, &o);
+    if (p->tok.kind == T_LPAREN)
+        cs_arguments(p);
+    p->depth--;
+    return EX_OTHER;
+}
+
+static enum cs_ex postfix(struct cs_parser *p)
+{
+    struct operand o = {.ex = EX_OTHER};
+    if (cs_is(p, K_new)) {
+        /* new.target and new X() go on with members like anything else. */
+        new_expr(p);
+    } else {
+        o.ex = cs_primary(p);
+        if (o.ex == EX_ARROW)
+            return EX_ARROW;
+    }
+    base(p, &o);
+    for (;;) {
+        if (p->tok.kind == T_LPAREN)
+            call(p, &o);
+        else if (p->tok.kind == T_QDOT)
+            optional_suffix(p, &o);
+        else if (!member_suffix(p, &o))
+            break;
+    }
+    if (p->tok.kind == T_INCDEC && !p->tok.nl) {
+        if (o.ex == EX_REF)
+            p->refs.at[p->last_ref].flags |= REF_WRITE;
+        cs_next(p);
+        o.ex = EX_OTHER;
+    }
+    return o.ex;
+}
+
+void cs_lhs(struct cs_parser *p)
+{
+    struct operand o = {.ex = EX_OTHER};
+    if (cs_is(p, K_new)) {
+        new_expr(p);
+    } else {
+        o.ex = cs_primary(p);
+    }
+    base(p, &o);
+    for (;;) {
+        if (p->tok.kind == T_LPAREN)
+            call(p, &o);
+        else if (p->tok.kind == T_QDOT)
+            optional_suffix(p, &o);
+        else if (p->tok.kind == T_LT)
+            cs_blank_type_arguments(p);
+        else if (!member_suffix(p, &o))
+            return;
+    }
+}

@@ -1,0 +1,335 @@
+/* Operands: names, literals, templates, functions, import. */
+#include "compile/parser.h"
+
+enum cs_ex cs_template(struct cs_parser *p)
+{
+    uint32_t start = p->tok.start, end, ctx = p->ctx;
+    bool plain = true;
+    p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    while (!cs_lex_template(p, p->tok.end, &end)) {
+        plain = false;
+        cs_lex_start(p, end);
+        cs_expr(p);
+        if (p->tok.kind != T_RBRACE)
+            cs_unclosed(p, "'}'", end - 2);
+    }
+    p->ctx = ctx;
+    cs_lex_start(p, end);
+    if (!plain)
+        return EX_OTHER;
+    p->last_str = cs_lex_value(p, start, end);
+    return EX_STRING;
+}
+
+void cs_arguments(struct cs_parser *p)
+{
+    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
+    p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    cs_next(p);
+    while (p->tok.kind != T_RPAREN) {
+        cs_eat(p, T_ELLIPSIS);
+        cs_assign(p);
+        p->cands.len = mark;
+        if (!cs_eat(p, T_COMMA))
+            break;
+    }
+    p->ctx = ctx;
+    cs_close(p, T_RPAREN, opened);
+}
+
+enum cs_ex cs_array_literal(struct cs_parser *p)
+{
+    uint32_t opened = p->tok.start, ctx = p->ctx;
+    p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    cs_next(p);
+    while (p->tok.kind != T_RBRACK) {
+        if (cs_eat(p, T_COMMA))
+            continue;
+        cs_eat(p, T_ELLIPSIS);
+        cs_assign(p);
+        if (!cs_eat(p, T_COMMA))
+            break;
+    }
+    p->ctx = ctx;
+    cs_close(p, T_RBRACK, opened);
+    return EX_PATTERN;
+}
+
+uint32_t cs_property_name(struct cs_parser *p)
+{
+    uint32_t atom = K_NONE;
+    switch (p->tok.kind) {
+    case T_NAME:
+        atom = p->tok.atom;
+        cs_next(p);
+        break;
+    case T_STR:
+        atom = cs_lex_value(p, p->tok.start, p->tok.end);
+        cs_next(p);
+        break;
+    case T_NUM:
+    case T_PRIVATE:
+        cs_next(p);
+        break;
+    case T_LBRACK: {
+        uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
+        p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+        cs_next(p);
+        cs_assign(p);
+        p->ctx = ctx;
+        p->cands.len = mark;
+        cs_close(p, T_RBRACK, opened);
+        break;
+    }
+    default:
+        cs_unexpected(p, "a property name");
+    }
+    return atom;
+}
+
+/* get, set, async or '*' before the name of a method. */
+static uint32_t method_modifiers(struct cs_parser *p, bool *accessor)
+{
+    uint32_t fn = 0;
+    while (cs_is(p, K_get) || cs_is(p, K_set) || cs_is(p, K_async)) {
+        struct cs_token ahead = cs_peek(p);
+        if (ahead.kind != T_NAME && ahead.kind != T_STR && ahead.kind != T_NUM &&
+            ahead.kind != T_LBRACK && ahead.kind != T_PRIVATE && ahead.kind != T_STAR)
+            break;
+        if (cs_is(p, K_async))
+            fn |= FN_ASYNC;
+        else
+            *accessor = true;
+        cs_next(p);
+        if (*accessor)
+            break;
+    }
+    if (p->tok.kind == T_STAR) {
+        fn |= FN_GEN;
+        cs_next(p);
+    }
+    return fn;
+}
+
+static void property(struct cs_parser *p)
+{
+    bool accessor = false;
+    uint32_t fn = method_modifiers(p, &accessor), mark = p->cands.len;
+    struct cs_token name = p->tok;
+    cs_property_name(p);
+    if (p->tok.kind == T_LPAREN || p->tok.kind == T_LT) {
+        cs_function_rest(p, fn, 0);
+        p->cands.len = mark;
+    } else if (fn || accessor) {
+        cs_unexpected(p, "'('");
+    } else if (cs_eat(p, T_COLON)) {
+        cs_assign(p);
+    } else if (cs_tok_ident(&name)) {
+        *CS_PUSH(&p->cands) = cs_refer(p, &name, REF_SHORTHAND);
+        if (cs_eat(p, T_ASSIGN)) {
+            mark = p->cands.len;
+            p->refs.at[p->refs.len - 1].flags |= REF_WRITE;
+            cs_assign(p);
+            p->cands.len = mark;
+        }
+    } else {
+        p->tok.kind == T_RBRACE || p->tok.kind == T_COMMA ? cs_unexpected(p, "':'")
+                                                          : cs_unexpected(p, "':' or '('");
+    }
+}
+
+enum cs_ex cs_object_literal(struct cs_parser *p)
+{
+    uint32_t opened = p->tok.start, ctx = p->ctx;
+    p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    cs_next(p);
+    while (p->tok.kind != T_RBRACE) {
+        if (p->tok.kind == T_AT)
+            cs_unexpected(p, "a property");
+        if (cs_eat(p, T_ELLIPSIS))
+            cs_assign(p);
+        else
+            property(p);
+        if (!cs_eat(p, T_COMMA))
+            break;
+    }
+    p->ctx = ctx;
+    cs_close(p, T_RBRACE, opened);
+    return EX_PATTERN;
+}
+
+enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
+{
+    cs_next(p);
+    uint32_t fn = async ? FN_ASYNC : 0;
+    if (cs_eat(p, T_STAR))
+        fn |= FN_GEN;
+    cs_scope_open(p, false);
+    if (cs_tok_ident(&p->tok)) {
+        cs_declare(p, p->tok.atom, DECL_VALUE, 0, p->tok.start);
+        cs_next(p);
+    }
+    cs_function_rest(p, fn, 0);
+    cs_scope_close(p);
+    return EX_FUNC;
+}
+
+static void dynamic_import(struct cs_parser *p, uint32_t start)
+{
+    struct cs_token first = cs_peek(p);
+    bool literal = first.kind == T_STR;
+    uint32_t end = first.end, atom = K_NONE;
+    if (first.kind == T_TEMPLATE)
+        literal = cs_lex_template(p, first.end, &end);
+    if (literal) {
+        struct cs_token open = p->tok;
+        p->tok = (struct cs_token){.kind = T_STR, .start = first.start, .end = end};
+        struct cs_token after = cs_peek(p);
+        p->tok = open;
+        literal = after.kind == T_RPAREN || after.kind == T_COMMA;
+    }
+    if (literal)
+        atom = cs_lex_value(p, first.start, end);
+    if (literal)
+        cs_request(p, atom, start, true);
+    else
+        cs_note(p, CS_FACT_DYNAMIC, "import(expression)", start, 0);
+    if (p->kind != CS_COMPILE_STRIP)
+        cs_insert_text(p, start, "$");
+    cs_arguments(p);
+}
+
+static enum cs_ex import_expr(struct cs_parser *p)
+{
+    uint32_t start = p->tok.start, end = p->tok.end;
+    cs_next(p);
+    if (p->tok.kind == T_LPAREN) {
+        dynamic_import(p, start);
+        return EX_OTHER;
+    }
+    if (p->tok.kind != T_DOT)
+        cs_syntax_error(p, start, "import declarations stand at the top level of the file",
+                        "an import declaration cannot stand here");
+    uint32_t dot = p->tok.start;
+    cs_next(p);
+    if (!cs_is(p, K_meta))
+        cs_unexpected(p, "'meta'");
+    if (p->kind != CS_COMPILE_STRIP) {
+        cs_replace(p, start, end, "$meta ");
+        cs_blank(p, dot, p->tok.end);
+    }
+    cs_next(p);
+    return EX_OTHER;
+}
+
+static enum cs_ex async_expr(struct cs_parser *p)
+{
+    struct cs_token name = p->tok;
+    cs_next(p);
+    if (!p->tok.nl) {
+        if (cs_is(p, K_function))
+            return cs_function_expr(p, true);
+        if (cs_tok_ident(&p->tok)) {
+            struct cs_token param = p->tok, ahead = cs_peek(p);
+            if (ahead.kind == T_ARROW && !ahead.nl) {
+                cs_next(p);
+                return cs_arrow_one(p, &param, true);
+            }
+        }
+    }
+    if (p->tok.kind == T_ARROW && !p->tok.nl)
+        return cs_arrow_one(p, &name, false);
+    p->last_ref = cs_refer(p, &name, 0);
+    if (p->tok.nl)
+        return EX_REF;
+    if (p->tok.kind == T_LPAREN)
+        return cs_paren_or_arrow(p, true, 0);
+    if (p->tok.kind == T_LT) {
+        uint32_t start = p->tok.start;
+        if (cs_try_type_arguments(p) || cs_attempt(p, cs_async_parameters, start)) {
+            if (p->tok.kind == T_LPAREN)
+                return cs_paren_or_arrow(p, true, start + 1);
+        }
+    }
+    return EX_REF;
+}
+
+static enum cs_ex name_expr(struct cs_parser *p)
+{
+    struct cs_token name = p->tok;
+    cs_next(p);
+    if (p->tok.kind == T_ARROW && !p->tok.nl)
+        return cs_arrow_one(p, &name, false);
+    p->last_ref = cs_refer(p, &name, 0);
+    return EX_REF;
+}
+
+static enum cs_ex keyword_expr(struct cs_parser *p)
+{
+    switch (p->tok.atom) {
+    case K_this:
+    case K_null:
+    case K_true:
+    case K_false:
+        cs_next(p);
+        return EX_OTHER;
+    case K_super:
+        cs_next(p);
+        if (p->tok.kind != T_LPAREN && p->tok.kind != T_DOT && p->tok.kind != T_LBRACK)
+            cs_unexpected(p, "'(' or '.' after super");
+        return EX_OTHER;
+    case K_function:
+        return cs_function_expr(p, false);
+    case K_class:
+        cs_class(p, false, false);
+        return EX_OTHER;
+    case K_import:
+        return import_expr(p);
+    default:
+        cs_unexpected(p, "an expression");
+    }
+}
+
+enum cs_ex cs_primary(struct cs_parser *p)
+{
+    switch (p->tok.kind) {
+    case T_NAME:
+        if (p->tok.atom < K_RESERVED_END)
+            return keyword_expr(p);
+        if (cs_is(p, K_async))
+            return async_expr(p);
+        if (cs_is(p, K_await))
+            cs_syntax_error(p, p->tok.start, "", "await cannot stand here");
+        if (cs_is(p, K_yield))
+            cs_syntax_error(p, p->tok.start, "write function* to make the function a generator",
+                            "yield is only possible in a generator");
+        return name_expr(p);
+    case T_STR:
+        p->last_str = cs_lex_value(p, p->tok.start, p->tok.end);
+        cs_next(p);
+        return EX_STRING;
+    case T_SLASH:
+    case T_SLASHEQ:
+        cs_lex_regex(p);
+        cs_next(p);
+        return EX_OTHER;
+    case T_NUM:
+        cs_next(p);
+        return EX_OTHER;
+    case T_PRIVATE:
+        cs_next(p);
+        if (!cs_is(p, K_in))
+            cs_unexpected(p, "'in' after a private name");
+        return EX_OTHER;
+    case T_TEMPLATE:
+        return cs_template(p);
+    case T_LPAREN:
+        return cs_paren_or_arrow(p, false, 0);
+    case T_LBRACK:
+        return cs_array_literal(p);
+    case T_LBRACE:
+        return cs_object_literal(p);
+    default:
+        cs_unexpected(p, "an expression");
+    }
+}

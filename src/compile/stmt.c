@@ -1,0 +1,434 @@
+/* Statements, and the program as a list of them. */
+#include "compile/parser.h"
+
+void cs_expect(struct cs_parser *p, enum cs_tok kind, const char *what)
+{
+    if (p->tok.kind != kind)
+        cs_unexpected(p, what);
+    cs_next(p);
+}
+
+void cs_close(struct cs_parser *p, enum cs_tok kind, uint32_t opened)
+{
+    if (p->tok.kind != kind)
+        cs_unclosed(p, kind == T_RPAREN ? "')'" : kind == T_RBRACK ? "']'" : "'}'", opened);
+    cs_next(p);
+}
+
+bool cs_semicolon(struct cs_parser *p)
+{
+    if (cs_eat(p, T_SEMI)) {
+        p->closed_by_line = false;
+        return false;
+    }
+    if (!p->tok.nl && p->tok.kind != T_RBRACE && p->tok.kind != T_EOF)
+        cs_unexpected(p, "';'");
+    p->closed_by_line = true;
+    return true;
+}
+
+void cs_statements(struct cs_parser *p, enum cs_tok until)
+{
+    bool asi = false;
+    while (p->tok.kind != until && p->tok.kind != T_EOF) {
+        p->asi_pos = asi ? p->tok.start : UINT32_MAX;
+        p->closed_by_line = false;
+        if (cs_statement(p) != ST_ERASED)
+            p->value_seen = true;
+        asi = p->closed_by_line;
+    }
+}
+
+void cs_block(struct cs_parser *p)
+{
+    uint32_t opened = p->tok.start;
+    cs_expect(p, T_LBRACE, "'{'");
+    cs_scope_open(p, false);
+    cs_statements(p, T_RBRACE);
+    cs_scope_close(p);
+    cs_close(p, T_RBRACE, opened);
+}
+
+/* ( expression ) of if, while, switch and with. */
+static void condition(struct cs_parser *p)
+{
+    uint32_t opened = p->tok.start;
+    cs_expect(p, T_LPAREN, "'('");
+    cs_expr(p);
+    cs_close(p, T_RPAREN, opened);
+}
+
+static void if_statement(struct cs_parser *p)
+{
+    /* A loop, so that long else-if chains need no depth. */
+    for (;;) {
+        cs_next(p);
+        condition(p);
+        cs_statement(p);
+        if (!cs_is(p, K_else))
+            return;
+        cs_next(p);
+        if (!cs_is(p, K_if))
+            break;
+    }
+    cs_statement(p);
+}
+
+/* `let` starts a declaration, not an expression. */
+static bool let_declares(struct cs_parser *p)
+{
+    struct cs_token ahead = cs_peek(p);
+    return ahead.kind == T_LBRACK || ahead.kind == T_LBRACE ||
+           (cs_tok_ident(&ahead) && !cs_tok_is(&ahead, K_of)) ||
+           (cs_tok_is(&ahead, K_of) && !ahead.nl);
+}
+
+static void refuse_using(struct cs_parser *p)
+{
+    struct cs_token ahead = cs_peek(p);
+    if (cs_is(p, K_await) && cs_tok_is(&ahead, K_using) && !ahead.nl) {
+        struct cs_token word = p->tok;
+        p->tok = ahead;
+        struct cs_token third = cs_peek(p);
+        p->tok = word;
+        if (!cs_tok_ident(&third) || third.nl)
+            return;
+    } else if (!cs_is(p, K_using) || !cs_tok_ident(&ahead) || ahead.nl || cs_tok_is(&ahead, K_of)) {
+        return;
+    }
+    cs_syntax_error(p, p->tok.start, "use const, and try { } finally { } to clean up",
+                    "using declarations are not supported");
+}
+
+/* What stands first in the head of a for: a declaration, an expression or nothing. */
+static void for_first(struct cs_parser *p)
+{
+    uint32_t ctx = p->ctx, mark = p->cands.len;
+    p->ctx |= CTX_NO_IN;
+    refuse_using(p);
+    if (cs_is(p, K_var) || cs_is(p, K_const) || (cs_is(p, K_let) && let_declares(p))) {
+        uint32_t how = cs_is(p, K_var) ? BIND_VAR : BIND_LEXICAL;
+        cs_next(p);
+        cs_var_list(p, how);
+    } else if (p->tok.kind != T_SEMI) {
+        cs_expr(p);
+        if (cs_is(p, K_of) || cs_is(p, K_in))
+            cs_cands_write(p, mark);
+    }
+    p->cands.len = mark;
+    p->ctx = ctx;
+}
+
+static void for_statement(struct cs_parser *p)
+{
+    cs_next(p);
+    if (cs_is(p, K_await)) {
+        if (!(p->ctx & CTX_ASYNC))
+            cs_syntax_error(p, p->tok.start, "make the enclosing function async",
+                            "for await is only possible in an async function");
+        cs_next(p);
+    }
+    uint32_t opened = p->tok.start;
+    cs_expect(p, T_LPAREN, "'('");
+    cs_scope_open(p, false);
+    for_first(p);
+    if (cs_is(p, K_of)) {
+        cs_next(p);
+        cs_assign(p);
+    } else if (cs_is(p, K_in)) {
+        cs_next(p);
+        cs_expr(p);
+    } else {
+        cs_expect(p, T_SEMI, "';'");
+        if (p->tok.kind != T_SEMI)
+            cs_expr(p);
+        cs_expect(p, T_SEMI, "';'");
+        if (p->tok.kind != T_RPAREN)
+            cs_expr(p);
+    }
+    cs_close(p, T_RPAREN, opened);
+    cs_statement(p);
+    cs_scope_close(p);
+}
+
+static void do_statement(struct cs_parser *p)
+{
+    cs_next(p);
+    cs_statement(p);
+    if (!cs_is(p, K_while))
+        cs_unexpected(p, "'while'");
+    cs_next(p);
+    condition(p);
+    cs_eat(p, T_SEMI);
+}
+
+static void switch_statement(struct cs_parser *p)
+{
+    cs_next(p);
+    condition(p);
+    uint32_t opened = p->tok.start;
+    cs_expect(p, T_LBRACE, "'{'");
+    cs_scope_open(p, false);
+    while (p->tok.kind != T_RBRACE && p->tok.kind != T_EOF) {
+        if (cs_is(p, K_case)) {
+            uint32_t ctx = p->ctx;
+            cs_next(p);
+            p->ctx |= CTX_COLON;
+            cs_expr(p);
+            p->ctx = ctx;
+        } else if (cs_is(p, K_default)) {
+            cs_next(p);
+        } else {
+            cs_unexpected(p, "'case' or 'default'");
+        }
+        cs_expect(p, T_COLON, "':'");
+        bool asi = false;
+        while (!cs_is(p, K_case) && !cs_is(p, K_default) && p->tok.kind != T_RBRACE &&
+               p->tok.kind != T_EOF) {
+            p->asi_pos = asi ? p->tok.start : UINT32_MAX;
+            p->closed_by_line = false;
+            cs_statement(p);
+            asi = p->closed_by_line;
+        }
+    }
+    cs_scope_close(p);
+    cs_close(p, T_RBRACE, opened);
+}
+
+static void try_statement(struct cs_parser *p)
+{
+    uint32_t start = p->tok.start;
+    cs_next(p);
+    cs_block(p);
+    bool handled = false;
+    if (cs_is(p, K_catch)) {
+        handled = true;
+        cs_next(p);
+        cs_scope_open(p, false);
+        uint32_t opened = p->tok.start;
+        if (cs_eat(p, T_LPAREN)) {
+            cs_binding(p, BIND_LEXICAL);
+            cs_type_annotation(p);
+            cs_close(p, T_RPAREN, opened);
+        }
+        cs_block(p);
+        cs_scope_close(p);
+    }
+    if (cs_is(p, K_finally)) {
+        handled = true;
+        cs_next(p);
+        cs_block(p);
+    }
+    if (!handled)
+        cs_syntax_error(p, start, "add catch (e) { } or finally { }", "try needs catch or finally");
+}
+
+static void return_statement(struct cs_parser *p)
+{
+    if (!(p->ctx & CTX_RETURN))
+        cs_syntax_error(p, p->tok.start,
+                        p->kind == CS_COMPILE_PROGRAM
+                            ? "move it out of the namespace or static block"
+                            : "a module has no result: use export",
+                        "return is only possible in a function");
+    cs_next(p);
+    if (p->tok.kind != T_SEMI && p->tok.kind != T_RBRACE && p->tok.kind != T_EOF && !p->tok.nl)
+        cs_restricted(p, cs_expr);
+    cs_semicolon(p);
+}
+
+static void jump_statement(struct cs_parser *p)
+{
+    cs_next(p);
+    if (cs_tok_ident(&p->tok) && !p->tok.nl)
+        cs_next(p);
+    cs_semicolon(p);
+}
+
+static enum cs_st expression_statement(struct cs_parser *p)
+{
+    uint32_t start = p->tok.start, cands = p->cands.len;
+    bool super_call =
+        cs_is(p, K_super) && p->scope == p->ctor_scope && p->ctor_scope && p->super_end == 0;
+    enum cs_ex ex = cs_expr(p);
+    p->cands.len = cands;
+    uint32_t end = p->prev_end;
+    if (super_call)
+        p->super_end = end;
+    cs_semicolon(p);
+    p->expr_start = start;
+    p->expr_end = end;
+    p->expr_kind = ex;
+    return ST_EXPR;
+}
+
+/* Statements that a reserved word starts; false if it starts an expression. */
+static bool keyword_statement(struct cs_parser *p, enum cs_st *st)
+{
+    *st = ST_OTHER;
+    uint32_t start = p->tok.start;
+    switch (p->tok.atom) {
+    case K_var:
+    case K_const:
+        cs_var_statement(p, start, false);
+        return true;
+    case K_function:
+        *st = cs_function_decl(p, start, false, EXPORT_NO);
+        return true;
+    case K_class:
+        cs_class(p, true, true);
+        return true;
+    case K_if:
+        if_statement(p);
+        return true;
+    case K_for:
+        for_statement(p);
+        return true;
+    case K_while:
+    case K_with:
+        cs_next(p);
+        condition(p);
+        cs_statement(p);
+        return true;
+    case K_do:
+        do_statement(p);
+        return true;
+    case K_switch:
+        switch_statement(p);
+        return true;
+    case K_try:
+        try_statement(p);
+        return true;
+    case K_return:
+        return_statement(p);
+        return true;
+    case K_throw:
+        cs_next(p);
+        if (p->tok.nl)
+            cs_syntax_error(p, p->tok.start, "put it on the line of throw",
+                            "throw needs its value on the same line");
+        cs_restricted(p, cs_expr);
+        cs_semicolon(p);
+        return true;
+    case K_break:
+    case K_continue:
+        jump_statement(p);
+        return true;
+    case K_debugger:
+        cs_next(p);
+        cs_semicolon(p);
+        return true;
+    case K_export:
+        *st = cs_export_decl(p);
+        return true;
+    case K_import: {
+        struct cs_token ahead = cs_peek(p);
+        if (ahead.kind == T_LPAREN || ahead.kind == T_DOT)
+            return false;
+        *st = cs_import_decl(p);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+/* Statements that start with a word which could also be a name. */
+static bool word_statement(struct cs_parser *p, enum cs_st *st)
+{
+    uint32_t start = p->tok.start;
+    *st = ST_OTHER;
+    struct cs_token ahead = cs_peek(p);
+    if (ahead.kind == T_COLON) {
+        cs_next(p);
+        cs_next(p);
+        cs_statement(p);
+        return true;
+    }
+    if (cs_is(p, K_let) && let_declares(p)) {
+        cs_var_statement(p, start, false);
+        return true;
+    }
+    if (cs_is(p, K_async) && cs_tok_is(&ahead, K_function) && !ahead.nl) {
+        cs_next(p);
+        *st = cs_function_decl(p, start, true, EXPORT_NO);
+        return true;
+    }
+    if (cs_is(p, K_abstract) && cs_tok_is(&ahead, K_class) && !ahead.nl) {
+        cs_blank(p, start, p->tok.end);
+        cs_next(p);
+        cs_class(p, true, true);
+        return true;
+    }
+    refuse_using(p);
+    return false;
+}
+
+enum cs_st cs_statement(struct cs_parser *p)
+{
+    enum cs_st st = ST_OTHER;
+    bool done = true;
+    cs_deeper(p);
+    switch (p->tok.kind) {
+    case T_LBRACE:
+        cs_block(p);
+        break;
+    case T_SEMI:
+        cs_next(p);
+        st = ST_ERASED;
+        break;
+    case T_NAME:
+        done = cs_typescript_statement(p, p->tok.start, false, &st) ||
+               (p->tok.atom < K_RESERVED_END ? keyword_statement(p, &st) : word_statement(p, &st));
+        break;
+    default:
+        done = false;
+    }
+    if (!done)
+        st = expression_statement(p);
+    p->depth--;
+    return st;
+}
+
+/* function (…) {…} without a name, which only a program may consist of. */
+static bool nameless_function(struct cs_parser *p)
+{
+    struct cs_token first = p->tok, ahead = cs_peek(p);
+    if (cs_is(p, K_async) && cs_tok_is(&ahead, K_function) && !ahead.nl) {
+        p->tok = ahead;
+        ahead = cs_peek(p);
+        p->tok = first;
+    } else if (!cs_is(p, K_function)) {
+        return false;
+    }
+    return ahead.kind == T_LPAREN;
+}
+
+void cs_program(struct cs_parser *p)
+{
+    uint32_t functions = 0, others = 0;
+    bool asi = false;
+    while (p->tok.kind != T_EOF) {
+        if (p->tok.kind == T_RBRACE || p->tok.kind == T_RPAREN || p->tok.kind == T_RBRACK)
+            cs_syntax_error(p, p->tok.start, "remove it, or open the bracket that it should close",
+                            "'%c' closes nothing", p->src[p->tok.start]);
+        p->asi_pos = asi ? p->tok.start : UINT32_MAX;
+        p->closed_by_line = false;
+        enum cs_st st = p->kind == CS_COMPILE_PROGRAM && nameless_function(p)
+                            ? expression_statement(p)
+                            : cs_statement(p);
+        asi = p->closed_by_line;
+        functions += st == ST_FUNCTION;
+        others += st == ST_EXPR || st == ST_OTHER;
+        if (st == ST_EXPR) {
+            p->has_value = true;
+            p->value_start = p->expr_start;
+            p->value_end = p->expr_end;
+            p->value_is_function = p->expr_kind == EX_ARROW || p->expr_kind == EX_FUNC;
+        } else if (st == ST_OTHER) {
+            p->has_value = false;
+        }
+    }
+    if (functions == 1 && others == 0)
+        p->lone_function = p->last_function;
+}
