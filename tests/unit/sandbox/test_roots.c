@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/roots.h"
 #include "sandbox/folder.h"
+#include "sandbox/roots.h"
 
 struct fixture {
     char dir[64];
