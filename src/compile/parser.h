@@ -428,7 +428,7 @@ uint32_t cs_refer(struct cs_parser *p, const struct cs_token *name, uint32_t fla
 /* The candidates since `mark` become declarations, or targets of an assignment. */
 void cs_cands_declare(struct cs_parser *p, uint32_t mark, uint32_t scope);
 void cs_cands_write(struct cs_parser *p, uint32_t mark);
-void cs_resolve(struct cs_parser *p);
+void cs_scope_resolve(struct cs_parser *p);
 
 /* types.c: each skips, and edits nothing. */
 void cs_type(struct cs_parser *p);

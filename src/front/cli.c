@@ -26,7 +26,7 @@ static const struct cs_option run_options[] = {
      false},
     {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
      false},
-    {"no-cgroups", 0, NULL, "bound by polling and rlimits, even where control groups would work",
+    {"no-cgroups", 0, NULL, "limits by polling, not by control groups",
      NULL, false},
     {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
     {"jobs", 0, "N", "with --batch: how many at once", NULL, true},

@@ -167,6 +167,8 @@ void cs_envelope(const struct cs_result *r, struct cs_buf *out)
     cs_json_put_z(&w, cs_status_name(r->status));
     cs_json_key(&w, "execution_id");
     cs_json_put_z(&w, r->execution_id);
+    cs_json_key(&w, "session_id");
+    cs_json_put_null(&w);
     cs_json_key(&w, "language");
     cs_json_put_z(&w, cs_language_name(r->language));
     cs_json_key(&w, "result");

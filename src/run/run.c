@@ -40,7 +40,7 @@ void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
     free(r);
 }
 
-bool cs_runner_ready(const struct cs_runner *r)
+unsigned cs_runner_ready(const struct cs_runner *r)
 {
     return cs_sandbox_ready(r->sandbox);
 }

@@ -95,7 +95,7 @@ struct cs_run_watch {
 int cs_runner_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
                   struct cs_runner **runner, struct cs_err *err);
 void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *ctx);
-bool cs_runner_ready(const struct cs_runner *runner);
+unsigned cs_runner_ready(const struct cs_runner *runner);
 
 /* `done` runs once, never before this has returned. */
 struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *request,

@@ -407,6 +407,12 @@ static void note_tree(struct cs_cage *cage)
     if (!memory)
         return;
     uint64_t now = use.memory > cage->baseline ? use.memory - cage->baseline : 0;
+    /* Forked processes share much; look closely before one is wronged. */
+    if (cage->memory_limit && now > cage->memory_limit && !single) {
+        uint64_t exact = cs_tree_memory(cage->pid);
+        if (exact > 0 && exact < now)
+            now = exact;
+    }
     if (now > u->memory_peak)
         u->memory_peak = now;
     if (cage->memory_limit && now > cage->memory_limit) {

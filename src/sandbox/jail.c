@@ -37,6 +37,7 @@ int cs_jail_missing(struct cs_jail *jail, enum cs_wall wall, int sys, const char
                     struct cs_err *err)
 {
     jail->missing |= 1u << wall;
+    jail->why[wall] = sys;
     if (jail->options.allow_weak & (1u << wall))
         return 0;
     cs_fail(err, CS_DENIED, "the wall '%s' cannot be built (%s: %s): %s", cs_wall_name(wall), what,

@@ -30,7 +30,8 @@
 
 struct cs_jail {
     struct cs_jail_options options;
-    uint32_t missing; /* walls (1 << enum cs_wall) that are not there, with permission */
+    uint32_t missing;       /* walls (1 << enum cs_wall) that are not there, with permission */
+    int why[CS_WALL_COUNT]; /* errno of those */
 };
 
 static inline bool cs_jail_has(const struct cs_jail *jail, enum cs_wall wall)

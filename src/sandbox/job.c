@@ -183,8 +183,11 @@ void cs_job_reaped(struct cs_job *j)
 static void copy_in_work(uv_work_t *w)
 {
     struct cs_job *j = w->data;
+    if (j->roots.adopted) /* by a guest, whose tmpfs takes files of its own id only */
+        cs_guest_files_as(j->roots.dir[CS_ROOT_WORKSPACE]);
     if (cs_roots_copy_in(&j->roots, j->workspace, &j->work_err) == 0)
         j->copied_in = true;
+    cs_guest_files_as(-1);
 }
 
 static void copy_in_done(uv_work_t *w, int status)

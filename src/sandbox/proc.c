@@ -149,7 +149,9 @@ static void on_socket(uv_poll_t *h, int status, int events)
         flush(p);
     if (status < 0 || ((events & UV_READABLE) && !read_socket(p))) {
         uv_poll_stop(&p->sock_poll);
-        cs_proc_kill(p);
+        /* A worker is nothing without its socket; a guest may close its end and go on. */
+        if (!p->job || !p->job->guest)
+            cs_proc_kill(p);
         return;
     }
     if (events & UV_WRITABLE)

@@ -201,7 +201,7 @@ int cs_role_main(int argc, char **argv, const struct cs_engine_hooks *hooks)
     if (strcmp(name, "guest") == 0)
         return cs_guest_main();
     if (strcmp(name, "probe") == 0)
-        return cs_walls_main();
+        return cs_walls_main(hooks);
     return 125;
 }
 

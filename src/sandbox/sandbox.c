@@ -211,7 +211,7 @@ static int ask(struct cs_sandbox *s, struct cs_err *err)
     return 0;
 }
 
-void cs_sandbox_refill(struct cs_sandbox *s)
+static void fill(struct cs_sandbox *s)
 {
     if (s->closing || !s->zygote_ready)
         return;
@@ -225,6 +225,16 @@ void cs_sandbox_refill(struct cs_sandbox *s)
             return;
         }
     }
+}
+
+/*
+ * Making a worker takes a core for longer than most programs run, so while one runs and the pool is
+ * half full, that waits until its answer has left, or until the next tick.
+ */
+void cs_sandbox_refill(struct cs_sandbox *s)
+{
+    if (!s->busy || s->waiting || s->ready_count < s->options.pool / 2)
+        fill(s);
 }
 
 /* All workers of a zygote share one layout of addresses, so it is replaced now and then. */
@@ -303,9 +313,9 @@ void cs_sandbox_proc_died(struct cs_proc *p)
     cs_sandbox_refill(s);
 }
 
-bool cs_sandbox_ready(const struct cs_sandbox *s)
+unsigned cs_sandbox_ready(const struct cs_sandbox *s)
 {
-    return s->ready_count > 0;
+    return s->ready_count;
 }
 
 /* --- jobs --- */
@@ -352,6 +362,7 @@ static void on_tick(uv_timer_t *t)
             uv_timer_start(&s->sweep, on_sweep, 1, 1);
     }
     tick_waiting(s, now);
+    fill(s);
     if (!s->zygote_alive && !s->closing && now >= s->zygote_retry_ns &&
         s->zygote_failures < ZYGOTE_TRIES && s->zygote_err.code != CS_DENIED) {
         struct cs_err err = {0};

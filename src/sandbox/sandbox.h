@@ -101,8 +101,8 @@ int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
  */
 void cs_sandbox_close(struct cs_sandbox *sandbox, void (*closed)(void *ctx), void *ctx);
 
-/* True when a warm worker waits. For benchmarks, and for `ready` in a health answer. */
-bool cs_sandbox_ready(const struct cs_sandbox *sandbox);
+/* How many warm workers wait. For benchmarks, and for `ready` in a health answer. */
+unsigned cs_sandbox_ready(const struct cs_sandbox *sandbox);
 
 /* `ended` will run once, never before this has returned. `events` and `ctx` must live until then.
  */

@@ -124,6 +124,20 @@ bool cs_tree_measure(pid_t root, struct cs_tree_use *use)
     return list->tasks > 0;
 }
 
+uint64_t cs_tree_memory(pid_t root)
+{
+    CS_AUTO_FREE struct list *list = CS_NEW(struct list);
+    uint64_t sum = 0;
+    walk(list, root);
+    for (size_t i = 0; i < list->count; i++) {
+        char path[64], text[4096];
+        snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)list->pids[i]);
+        if (slurp(path, text, sizeof text) > 0)
+            sum += kib_of(text, "\nPss_Anon:") + kib_of(text, "\nPss_Shmem:");
+    }
+    return sum;
+}
+
 void cs_tree_signal(pid_t root, int signal)
 {
     CS_AUTO_FREE struct list *list = CS_NEW(struct list);

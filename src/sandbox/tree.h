@@ -22,6 +22,10 @@ struct cs_tree_use {
 /* Adds up the process `root` and everything below it. False if it is not there any more. */
 bool cs_tree_measure(pid_t root, struct cs_tree_use *use);
 
+/* What the tree really occupies: memory that its processes share is counted once. Slow (some
+ * milliseconds), so for when the quick sum alarms. 0 if the kernel does not say. */
+uint64_t cs_tree_memory(pid_t root);
+
 /* Sends `signal` to the whole tree, the root first. */
 void cs_tree_signal(pid_t root, int signal);
 

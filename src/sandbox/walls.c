@@ -1,10 +1,15 @@
 #include "sandbox/walls.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/own.h"
 #include "base/str.h"
+#include "sandbox/role.h"
+
+/* All of it takes well under a second; a machine that is this slow has other troubles. */
+#define PROBE_MS 30000
 
 static const struct {
     const char *name;
@@ -71,11 +76,9 @@ static const char *namespace_remedy(int sys)
     if (sys == EINVAL || sys == ENOSYS)
         return "this kernel was built without it: use one with CONFIG_NAMESPACES and all of its "
                "kinds";
-    return "allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1, and "
-           "where "
-           "AppArmor restricts them kernel.apparmor_restrict_unprivileged_userns=0 or a profile "
-           "for "
-           "caisson; in a container, allow unshare and mount in its seccomp profile";
+    return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1; with AppArmor "
+           "kernel.apparmor_restrict_unprivileged_userns=0; in a container, permit unshare and "
+           "mount in its seccomp profile";
 }
 
 const char *cs_wall_remedy(enum cs_wall wall, int sys)
@@ -106,4 +109,29 @@ const char *cs_wall_remedy(enum cs_wall wall, int sys)
         break;
     }
     return "";
+}
+
+int cs_walls_probe(struct cs_wall_state states[CS_WALL_COUNT], struct cs_err *err)
+{
+    struct cs_role role;
+    if (cs_role_spawn("probe", &role, err) < 0)
+        return -1;
+    struct pollfd p = {.fd = role.control, .events = POLLIN};
+    size_t size = sizeof(struct cs_wall_state) * CS_WALL_COUNT;
+    int r;
+    do
+        r = poll(&p, 1, PROBE_MS);
+    while (r < 0 && errno == EINTR);
+    if (r == 1)
+        r = cs_role_recv(role.control, states, size, NULL, NULL, err);
+    else
+        r = cs_fail(err, CS_SYSTEM, "it does not answer");
+    cs_role_end(&role);
+    if (r != 1)
+        return cs_wrap(err, "trying the walls");
+    for (size_t i = 0; i < CS_WALL_COUNT; i++) {
+        states[i].how[sizeof states[i].how - 1] = '\0';
+        states[i].remedy[sizeof states[i].remedy - 1] = '\0';
+    }
+    return 0;
 }

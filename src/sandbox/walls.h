@@ -54,7 +54,8 @@ int cs_walls_probe(struct cs_wall_state states[CS_WALL_COUNT], struct cs_err *er
 /* What people can do about a wall that could not be built (`sys`: the errno, or 0). */
 const char *cs_wall_remedy(enum cs_wall wall, int sys);
 
-/* The role "probe" itself. */
-int cs_walls_main(void);
+/* The role "probe" itself, in probe.c. */
+struct cs_engine_hooks;
+int cs_walls_main(const struct cs_engine_hooks *hooks);
 
 #endif

@@ -51,7 +51,8 @@ static const char *const entry_names[] = {
 #undef X
 };
 
-/* engine.md, section 1: one thread, less surface, a smaller JIT pool, later tier-up. */
+/* One thread, less surface, a smaller JIT pool; later tier-up, since compiling blocks the only
+ * thread. */
 static const char *const options[][2] = {
     {"JSC_useConcurrentGC", "0"},
     {"JSC_useConcurrentJIT", "0"},
@@ -269,6 +270,17 @@ static int start_engine(struct cs_err *err)
     return failed;
 }
 
+static int warm_up(struct cs_err *err)
+{
+    JSValueRef exception = NULL;
+    cs_host_call(CS_ENTRY_warm, 0, NULL, &exception);
+    if (!exception)
+        return 0;
+    CS_AUTO_BUF struct cs_buf json = {0};
+    cs_report_exception(exception, &json);
+    return cs_fail(err, CS_BUG, "warming up: %.*s", CS_STR_ARG(cs_buf_str(&json)));
+}
+
 int cs_worker_warm(bool no_jit, struct cs_err *err)
 {
     bool huge = !getenv("CAISSON_NO_HUGE_TEXT");
@@ -276,17 +288,17 @@ int cs_worker_warm(bool no_jit, struct cs_err *err)
         return cs_wrap(err, "engine");
     JSGlobalContextSetUnhandledRejectionCallback(cs_worker.ctx, cs_worker.entry[CS_ENTRY_rejected],
                                                  NULL);
-    JSValueRef exception = NULL;
-    cs_host_call(CS_ENTRY_warm, 0, NULL, &exception);
-    if (exception) {
-        CS_AUTO_BUF struct cs_buf json = {0};
-        cs_report_exception(exception, &json);
-        return cs_fail(err, CS_BUG, "warming up: %.*s", CS_STR_ARG(cs_buf_str(&json)));
-    }
+    if (warm_up(err) < 0)
+        return -1;
     if (huge)
         cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
     JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);
-    cs_host_eval(CS_STR("1 + 1"), CS_RUNTIME_NAME, NULL);
+    /* Once more: the collector leaves blocks that have to be swept before anything is allocated in
+     * them, which is better done here than in every worker. */
+    for (int i = 0; i < 2; i++) {
+        if (warm_up(err) < 0)
+            return -1;
+    }
     cs_crash_install();
     if (check_one_thread(err) < 0)
         return cs_wrap(err, "engine");

@@ -207,12 +207,12 @@ def descendants(pid):
     return found
 
 
-def cgroups():
-    """Every control group of ours on this machine, as directories."""
-    found = []
+def cgroups(pid=None):
+    """The control groups of the daemon `pid` (or of any), as directories: caisson-PID-RANDOM."""
+    found, prefix = [], "caisson-%d-" % pid if pid else "caisson-"
     for root, dirs, _ in os.walk("/sys/fs/cgroup"):
         for d in dirs:
-            if d.startswith("caisson"):
+            if d.startswith(prefix):
                 found.append(os.path.join(root, d))
     return found
 

@@ -81,7 +81,9 @@
     };
 
     // Everything once, in the zygote: lazily made parts of the engine, ICU, and code caches.
+    let warmed = 1000000; // indices that no module of a program has
     rt.warm = () => {
+        const index = warmed++;
         const data = { a: [1, 2.5, -3], b: 'text', c: null, d: new Map([['k', { v: 1 }]]), e: new Set([1]), f: new Date(0), g: 10n, h: /x/g, i: [undefined], j: new Uint8Array(3) };
         rt.inspect(data);
         rt.format(['%s %d %j', 'a', 1, { b: 2 }, data]);
@@ -123,13 +125,13 @@
             return all;
         };
         PromiseThen(work(), (v) => rt.encode(v, 1000, 8));
-        rt.instantiate(1000000, 'warm', async ($ns, $export, $go) => {
+        rt.instantiate(index, 'warm', async ($ns, $export, $go) => {
             $export({ x: () => 1 }, []);
             await $go();
             return 1;
         }, [], false);
-        rt.link([1000000]);
-        rt.go(1000000);
+        rt.link([index]);
+        rt.go(index);
         rt.warmMore?.();
     };
     const PromiseThen = p.PromiseThen;
