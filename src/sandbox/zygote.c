@@ -21,6 +21,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#include "base/cover.h"
 #include "base/own.h"
 #include "sandbox/filter.h"
 #include "sandbox/jail.h"
@@ -491,5 +492,6 @@ int cs_zygote_main(const struct cs_engine_hooks *hooks)
             serve_ask(&z, ask.ticket, sock);
         if (count == 1)
             close(sock);
+        cs_cover_save();
     }
 }

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cover.h"
 #include "base/mem.h"
 #include "worker/clock.h"
 #include "worker/crash.h"
@@ -44,6 +45,7 @@ static void send_and_exit(struct cs_str frame) __attribute__((noreturn));
 static void send_and_exit(struct cs_str frame)
 {
     cs_crash_sending(true); /* and never false again: nothing may follow */
+    cs_cover_save();
     while (frame.len > 0) {
         ssize_t n = send(w->sock, frame.at, frame.len, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
