@@ -58,6 +58,8 @@ static const char *const options[][2] = {
     {"JSC_useConcurrentJIT", "0"},
     {"JSC_numberOfGCMarkers", "1"},
     {"JSC_useWasm", "0"},
+    {"JSC_smallHeapSize", "16777216"}, /* no collection while the first megabytes come in */
+    {"JSC_mediumHeapSize", "16777216"},
     {"JSC_useTailCalls", "0"}, /* whole stacks, and endless recursion is an error, not a loop */
     {"JSC_jitMemoryReservationSize", "67108864"},
     {"JSC_thresholdForJITAfterWarmUp", "10000"},
@@ -126,7 +128,7 @@ JSValueRef cs_host_json(struct cs_str json, uint32_t depth, struct cs_err *err)
         cs_fail(err, CS_LIMIT, "the JSON is nested more than %u levels deep", depth);
         return NULL;
     }
-    JSStringRef text = cs_text_string(json);
+    JSStringRef text = cs_text_borrow(json);
     JSValueRef v = JSValueMakeFromJSONString(cs_worker.ctx, text);
     JSStringRelease(text);
     if (!v)
