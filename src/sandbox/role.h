@@ -33,6 +33,10 @@ struct cs_engine_hooks {
                 struct cs_err *err); /* once, before the jail closes: engine, prelude */
     void (*serve)(int sock)
         __attribute__((noreturn)); /* in the worker: READY, one execution, end */
+    /* Both may be NULL. Before the jail closes: a child runs a program of ours and writes down what
+     * that touches; the zygote reads it, for its workers' sake. */
+    void (*rehearse)(int out) __attribute__((noreturn));
+    void (*learn)(int in);
 };
 
 struct cs_role {
