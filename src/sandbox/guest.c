@@ -331,10 +331,8 @@ static int enter(struct launch *l, struct cs_err *err)
 {
 #ifdef CS_TEST_HOOKS
     if (cs_jail_off(&l->jail)) { /* a mount namespace is what it takes to have a /workspace */
-        struct cs_jail plain = {.options = {.host_uid = 0}};
-        if (geteuid() != 0)
-            return cs_jail_enter(&plain, 1u << CS_WALL_USERNS | 1u << CS_WALL_MOUNTNS, err);
-        return unshare(CLONE_NEWNS) < 0 ? cs_fail_errno(err, "unshare") : 0;
+        struct cs_jail plain = {.options = {.host_uid = l->jail.options.host_uid}};
+        return cs_jail_enter(&plain, 1u << CS_WALL_USERNS | 1u << CS_WALL_MOUNTNS, err);
     }
 #endif
     if (cs_jail_enter(&l->jail, CS_JAIL_ENTERED, err) < 0)
@@ -529,7 +527,10 @@ static void __attribute__((noreturn)) become_pid_one(struct launch *l, int launc
         cs_fail_errno(&err, "fork");
         give_up(&err);
     }
-    if (close_range(CS_ROLE_CONTROL + 1, ~0U, 0) < 0 || install(&l->jail, &l->reaper, &err) < 0)
+    /* The bridge is kept open, so that its end means the end of the guest and not only that of the
+     * interpreter, of which the daemon is to be told first. */
+    if (dup2(l->fds[FD_BRIDGE], CS_ROLE_CONTROL + 1) < 0 ||
+        close_range(CS_ROLE_CONTROL + 2, ~0U, 0) < 0 || install(&l->jail, &l->reaper, &err) < 0)
         _exit(125);
     reap(workload);
 }

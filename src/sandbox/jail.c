@@ -120,10 +120,12 @@ static int map_ids(uid_t uid, gid_t gid, struct cs_err *err)
 
 int cs_jail_enter(struct cs_jail *jail, uint32_t walls, struct cs_err *err)
 {
-    if (cs_jail_off(jail))
-        return 0;
+    /* Even the deliberately weak jail of the tests is not root: the attacks it lets through are
+     * real, and so is the machine. */
     if (leave_root(jail, err) < 0)
         return -1;
+    if (cs_jail_off(jail))
+        return 0;
     uid_t uid = geteuid();
     gid_t gid = getegid();
     uint64_t all = cs_jail_namespaces(walls);

@@ -75,7 +75,7 @@ struct cs_job_end {
     int exit_status;     /* guests: 0-255, or 128 + signal; -1 if it did not end by itself */
     bool memory_refused; /* the engine was refused memory at least once */
     bool syscall_refused;
-    bool scratch_full; /* a guest: no byte or no file was left; `limit` says which */
+    bool scratch_full; /* no byte or no file was left; `limit` says which */
     bool fork_refused; /* a guest: the limit of processes was reached */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_err err;

@@ -25,7 +25,7 @@ struct cs_jail_options {
     bool no_jit;         /* strict: no executable memory but the program's text */
     uint32_t host_uid;   /* as root: an id that owns nothing; otherwise ignored */
 #ifdef CS_TEST_HOOKS
-    bool weak_for_test; /* no walls at all: shows that tests/escape can fail */
+    bool weak_for_test; /* no walls, only not root: shows that tests/escape can fail */
 #endif
 };
 

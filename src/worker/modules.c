@@ -340,7 +340,7 @@ static void link_graph(uint32_t root)
         indices[i] = index_value(g->order[first + i]);
         instantiate(g->order[first + i]);
     }
-    if (n > 1) {
+    if (root != 0 || n > 1) { /* nobody reads the exports of a program that stands alone */
         JSValueRef list = JSObjectMakeArray(cs_worker.ctx, n, indices, NULL);
         cs_host_call(CS_ENTRY_link, 1, &list, NULL);
     }
@@ -519,4 +519,40 @@ bool cs_modules_source(struct cs_str name, struct cs_source *source)
         }
     }
     return false;
+}
+
+static bool listed(struct cs_str names, struct cs_str name)
+{
+    while (names.len > 0) {
+        const char *comma = memmem(names.at, names.len, ", ", 2);
+        size_t n = comma ? (size_t)(comma - names.at) : names.len;
+        if (cs_str_eq(cs_strn(names.at, n), name))
+            return true;
+        size_t skip = comma ? n + 2 : n;
+        names = cs_strn(names.at + skip, names.len - skip);
+    }
+    return false;
+}
+
+void cs_modules_missing_export(struct cs_str module, uint32_t import, struct cs_str name,
+                               struct cs_buf *out)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct cs_module *m = &g->modules[i];
+        if (!cs_str_eq(m->name, module) || m->builtin || import >= m->compiled.static_count)
+            continue;
+        int32_t from = g->requests[m->requests[import]].module;
+        if (from < 0)
+            return;
+        CS_AUTO_BUF struct cs_buf names = {0};
+        JSValueRef at = index_value((uint32_t)from);
+        cs_text_put_value(cs_worker.ctx, &names, cs_host_call(CS_ENTRY_exportsOf, 1, &at, NULL));
+        if (listed(cs_buf_str(&names), name))
+            return;
+        struct cs_str shown = cs_strn(names.at, names.len > 400 ? 400 : names.len);
+        cs_buf_printf(out, "%.*s does not export `%.*s`; it exports %.*s.",
+                      CS_STR_ARG(g->modules[from].name), CS_STR_ARG(name),
+                      CS_STR_ARG(shown.len ? shown : CS_STR("nothing")));
+        return;
+    }
 }

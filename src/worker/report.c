@@ -5,7 +5,7 @@
  * What was thrown is described by the prelude (describe), which calls nothing of the program's but
  * getters of the thrown object. Everything it says is cut, and believed no further than that.
  */
-#include <math.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,20 +215,88 @@ void cs_report_frames(struct cs_str stack, const char *at, struct cs_buf *out)
     read_stack(stack, at, out, &first);
 }
 
-/* "$ns[3].load" is how the compiler writes an imported `load`. */
+/* How the compiler writes what stands differently in the source: `$ns[3].load` is an imported
+ * `load`. */
+static size_t rewritten(struct cs_str at, const char **as)
+{
+    static const struct {
+        const char *from, *to;
+    } words[] = {{"$import(", "import("}, {"$meta", "import.meta"}};
+    for (size_t i = 0; i < CS_COUNT(words); i++) {
+        *as = words[i].to;
+        if (cs_str_starts(at, words[i].from))
+            return strlen(words[i].from);
+    }
+    *as = "";
+    if (!cs_str_starts(at, "$ns["))
+        return 0;
+    const char *close = memmem(at.at, at.len < 16 ? at.len : 16, "].", 2);
+    return close ? (size_t)(close - at.at) + 2 : 0;
+}
+
+/* Where the engine quotes the program, erased types are runs of spaces. */
+static bool quotes_source(struct cs_str s)
+{
+    static const char *const forms[] = {"(evaluating '", "(In '", "(near '"};
+    for (size_t i = 0; i < CS_COUNT(forms); i++) {
+        if (s.len && memmem(s.at, s.len, forms[i], strlen(forms[i])))
+            return true;
+    }
+    return false;
+}
+
+static void squeeze_spaces(struct cs_buf *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->len; i++) {
+        bool blank = b->at[i] == ' ' && i > 0 && b->at[i - 1] == ' ';
+        bool before_close = b->at[i] == ')' && n > 1 && b->at[n - 1] == ' ' && b->at[i - 1] == ' ';
+        if (before_close)
+            n--;
+        if (!blank)
+            b->at[n++] = b->at[i];
+    }
+    b->len = n;
+}
+
 static void clean_message(struct cs_str in, struct cs_buf *out)
 {
+    bool quotes = quotes_source(in);
     while (in.len > 0) {
-        const char *at = memmem(in.at, in.len, "$ns[", 4);
+        const char *at = memchr(in.at, '$', in.len), *as;
         size_t n = at ? (size_t)(at - in.at) : in.len;
         cs_buf_put(out, in.at, n);
         in = cs_strn(in.at + n, in.len - n);
         if (!at)
             break;
-        const char *close = memmem(in.at, in.len, "].", 2);
-        size_t skip = close && close - in.at < 12 ? (size_t)(close - in.at) + 2 : 4;
+        size_t skip = rewritten(in, &as);
+        if (skip)
+            cs_buf_puts(out, as);
+        else
+            cs_buf_putc(out, in.at[skip++]);
         in = cs_strn(in.at + skip, in.len - skip);
     }
+    if (quotes)
+        squeeze_spaces(out);
+}
+
+/* "$ns[2].nope is not a function": is `nope` exported at all? */
+static void missing_export(struct cs_str message, const struct place *p, struct cs_buf *out)
+{
+    const char *at = message.len ? memmem(message.at, message.len, "$ns[", 4) : NULL;
+    if (!at || !p->line)
+        return;
+    struct cs_str rest = cs_strn(at + 4, message.len - (size_t)(at + 4 - message.at));
+    const char *close = memmem(rest.at, rest.len, "].", 2);
+    uint32_t index;
+    if (!close || !number(cs_strn(rest.at, (size_t)(close - rest.at)), &index))
+        return;
+    size_t skip = (size_t)(close - rest.at) + 2, n = 0;
+    rest = cs_strn(rest.at + skip, rest.len - skip);
+    while (n < rest.len &&
+           (rest.at[n] == '_' || rest.at[n] == '$' || isalnum((unsigned char)rest.at[n])))
+        n++;
+    cs_modules_missing_export(p->source.name, index, cs_strn(rest.at, n), out);
 }
 
 /* ---- what the prelude says ---- */
@@ -320,7 +388,8 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
     JSObjectRef described = (JSObjectRef)d;
     struct cs_str name = cut(get_text(described, "name"), NAME_MAX_);
     CS_AUTO_BUF struct cs_buf message = {0};
-    clean_message(get_text(described, "message"), &message);
+    struct cs_str raw = get_text(described, "message");
+    clean_message(raw, &message);
     struct cs_str type = type_of(described, name, cs_buf_str(&message));
     CS_AUTO_BUF struct cs_buf frames = {0};
     struct place place = {0};
@@ -339,7 +408,10 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
         cs_json_key(w, "stack");
         cs_json_put_str(w, cs_strn(frames.at + 1, frames.len - 1));
     }
-    put_suggestion(w, get_text(described, "suggestion"), name, cs_buf_str(&message), &place);
+    CS_AUTO_BUF struct cs_buf advice = {0};
+    missing_export(raw, &place, &advice);
+    struct cs_str given = advice.len ? cs_buf_str(&advice) : get_text(described, "suggestion");
+    put_suggestion(w, given, name, cs_buf_str(&message), &place);
     put_given_limit(w, described, type);
     cs_json_close(w, '}');
 }

@@ -37,7 +37,6 @@ static void build_done(struct cs_buf *b, enum cs_outcome outcome, struct cs_str 
     size_t mark = cs_frame_begin(b, CS_MSG_DONE, 0, 0);
     cs_put_u8(b, (uint8_t)outcome);
     cs_put_str(b, json);
-    cs_put_u64(b, 0);
     cs_put_u32(b, cs_memory_refused());
     cs_frame_end(b, mark);
 }

@@ -13,12 +13,14 @@ import shutil
 import socket
 import tempfile
 import threading
+import time
 
 VALUE = "CANARY-7f3a"
 SHM_KEY = 0x7F3A
 ABSTRACT = "\0caisson-canary"
 ETC = "/etc/caisson-canary"
 POSIX_SHM = "/dev/shm/caisson-canary"
+PATIENCE = 300  # seconds to wait for another run of the suite
 
 # add_key, request_key, keyctl
 KEY_CALLS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
@@ -131,12 +133,17 @@ class Canaries:
     def _claim(self):
         """The abstract socket is also the lock: two suites at once would see each other's canaries."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            sock.bind(ABSTRACT)
-        except OSError:
+        for second in range(PATIENCE):
+            try:
+                sock.bind(ABSTRACT)
+                break
+            except OSError:
+                if second == 0:
+                    print("note: another run of the suite is under way on this machine; waiting", flush=True)
+                time.sleep(1)
+        else:
             sock.close()
-            self.clear()
-            raise SystemExit("escape: another run of the suite is under way on this machine")
+            raise SystemExit("escape: the other run of the suite does not end")
         sock.listen(64)
         listener = Listener(sock)
         self._undo.append(listener.close)

@@ -33,7 +33,7 @@ ERROR_TYPES = {
     ("upstream_error", None): "runtime",
 }
 
-STATUSES = ("completed", "failed", "denied", "cancelled", "awaiting_approval")
+LIMITS = {"timeout", "memory", "output_limit", "process_limit", "fd_limit", "disk_limit", "tool_limit"}
 ENVELOPE_KEYS = {"id", "status", "execution_id", "session_id", "result", "logs", "stdout", "stderr",
                  "exit_status", "exit_signal", "calls", "artifacts", "error", "metrics", "risk", "privacy",
                  "provenance", "language", "limits", "output_bytes_cut"}
@@ -55,6 +55,16 @@ def error_type(envelope):
     if detail is None and error.get("name") == "ProtocolError":
         detail = "protocol"
     return ERROR_TYPES.get((kind, detail), "%s/%s" % (kind, detail))
+
+
+def ending(envelope):
+    """How it ended, in a line."""
+    error = envelope.get("error")
+    if error:
+        return "%s: %.200s" % (error_type(envelope), error.get("message"))
+    if envelope.get("language") in ("python", "bash"):
+        return "%s, printed %.200r" % (envelope.get("status"), envelope.get("stdout"))
+    return "%s, returned %.200s" % (envelope.get("status"), json.dumps(envelope.get("result")))
 
 
 def strings(value):
@@ -93,6 +103,8 @@ def did_run(case, envelope):
         if case["language"] == "typescript" and not envelope["error"].get("line"):
             return "refused without a position: %s" % envelope["error"].get("message")
         return None
+    if kind in LIMITS and expect["outcome"] != "limited" and kind not in expect["error_types"]:
+        return "was stopped by a limit (%s) before it had tried everything" % kind
     if kind in ("syntax", "validation"):
         return "never started: %s" % envelope["error"].get("message")
     if case["language"] == "typescript":

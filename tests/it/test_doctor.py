@@ -35,7 +35,7 @@ def test_the_status_of_doctor_follows_from_the_walls(t):
 def test_doctor_says_how_limits_are_kept(t):
     rows = walls(t)
     for wall in ("memory-limit", "cpu-limit", "process-limit"):
-        t.matches(str(rows[wall]), "cgroup|polling|rlimit", wall)
+        t.matches(str(rows[wall]), "control group|polling|watching|rlimit", wall)
 
 
 def test_doctor_takes_no_argument(t):

@@ -147,6 +147,7 @@ def workspace(t):
     ("top-level await", "import { value } from './later.ts';\nreturn value", 11),
     ("dynamic", "const m = await import('./lib/math.ts');\nreturn m.default(m.two, 5)", 7),
     ("dynamic by name", "const name = 'math';\nconst m = await import(`./lib/${name}.ts`);\nreturn m.two", 2),
+    ("a directory's index", "import { two } from './lib';\nreturn two", 2),
     ("type only", "import type { Box } from './lib/math.ts';\nimport { type Nothing, two } from './lib/index.ts';\nconst b: Box<number> | null = null;\nreturn [b, two]", [None, 2]),
     ("javascript", "import { js } from './plain.js';\nreturn js", "plain"),
     ("import.meta", "return typeof import.meta.url", "string"),
@@ -158,7 +159,7 @@ def test_modules_of_the_workspace_link(t, name, code, wanted):
 
 
 @table([("a module that throws", "import './throws.ts';", "at load"), ("missing name", "import { three } from './lib/math.ts';\nreturn three", "three"),
-        ("missing file", "import './lib/nope.ts';", "nope"), ("a directory", "import './lib';\nreturn 1", "lib"), ("above the root", "import '../../etc/passwd';", "etc/passwd"),
+        ("missing file", "import './lib/nope.ts';", "nope"), ("above the root", "import '../../etc/passwd';", "etc/passwd"),
         ("url", "import 'https://example.org/x.ts';", "example.org"), ("write to an import", "import { two } from './lib/math.ts';\ntwo = 3;", "")])
 def test_a_bad_import_is_a_clear_error(t, name, code, piece):
     e = t.envelope(code, "--workspace", workspace(t))

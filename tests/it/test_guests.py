@@ -114,10 +114,9 @@ def test_guests_have_no_network(t, language, code):
 
 @table([("python", "print(open('/etc/passwd').read())"), ("bash", "cat /etc/shadow /root/.bashrc /home/*/.bashrc")])
 def test_guests_see_nothing_of_the_user(t, language, code):
-    import os
     e = t.envelope(code, language=language)
-    t.lacks(str(e), os.environ.get("HOME", "/nonexistent") + "/.", "answer")
-    t.lacks(str(e), "$6$", "answer")
+    for secret in ("$6$", "$y$", "root:x:0:0:", "PS1="):
+        t.lacks(e["stdout"], secret, "stdout")
 
 
 def test_guest_and_program_share_the_limits_of_time(t):

@@ -172,6 +172,7 @@
             if (p.isArrayBuffer(o)) return this.buffer(o);
             if (p.isMap(o)) return tooDeep ? '[Map]' : this.map(o, name, level);
             if (p.isSet(o)) return tooDeep ? '[Set]' : this.set(o, name, level);
+            if (rt.isURL(o)) return `URL { href: ${quote(rt.hrefOf(o))} }`;
             const label = this.label(o, name);
             if (tooDeep) return `[${name || 'Object: null prototype'}]`;
             return this.wrap(label, '{', this.properties(o, level, null), '}', level);

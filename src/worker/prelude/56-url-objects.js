@@ -277,6 +277,7 @@
         }
     }
     rt.isURL = URL.is;
+    rt.hrefOf = p.uncurry(p.ObjectGetOwnPropertyDescriptor(URL.prototype, 'href').get);
     delete URL.is;
     for (const C of [URL, URLSearchParams]) {
         // As in browsers: the accessors are enumerable.

@@ -30,7 +30,7 @@ const char *__lsan_default_suppressions(void)
     return "leak:libjavascriptcoregtk\nleak:libglib\nleak:libicu\n";
 }
 
-static void check_answer(const struct worker_case *c, struct talk *t)
+static inline void check_answer(const struct worker_case *c, struct talk *t)
 {
     const char *answer = cs_buf_cstr(&t->answer), *logs = cs_buf_cstr(&t->logs);
     if (t->outcome < 0)
@@ -56,7 +56,7 @@ static void check_answer(const struct worker_case *c, struct talk *t)
         c->check(t);
 }
 
-static void run_case(void **state)
+static inline void run_case(void **state)
 {
     const struct worker_case *c = *state;
     struct talk *t = cs_calloc(1, sizeof *t);
@@ -73,7 +73,7 @@ static void run_case(void **state)
     free(t);
 }
 
-static int run_cases(const char *suite, const struct worker_case *cases, size_t count)
+static inline int run_cases(const char *suite, const struct worker_case *cases, size_t count)
 {
     struct cs_err err = {0};
     if (cs_worker_warm(false, &err) < 0) {

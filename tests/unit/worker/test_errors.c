@@ -11,7 +11,7 @@ static void shallow(struct talk *t)
     t->json_depth = 4;
 }
 
-static void little_memory(struct talk *t)
+static inline void little_memory(struct talk *t)
 {
     t->memory_mb = 128;
 }
@@ -52,6 +52,8 @@ static const struct worker_case cases[] = {
      "a.b.c; const b = "
      "'01234567890123456789012345678901234567890123456789012345678901234567890123456789'",
      .type = "type_error", .contains = "a.b.c", .check = is_bounded_json},
+    {"erased_types_leave_no_holes_in_messages", "(null as any as string).x", .type = "type_error",
+     .contains = "(evaluating '(null).x')"},
     {"TypeError_of_the_engine", "undefined()", .type = "type_error"},
     {"thrown_string", "throw 'just text'", .type = "runtime_error",
      .contains = "the program threw just text"},
