@@ -326,7 +326,7 @@ static int measure(int statm, struct answer *hello, struct cs_err *err)
 static int rehearse(struct zygote *z, struct cs_err *err)
 {
     int ends[2];
-    if (!z->hooks->rehearse)
+    if (!z->hooks->rehearse || z->jail.options.brief)
         return 0;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return cs_fail_errno(err, "pipe");
@@ -352,6 +352,8 @@ static int prepare(struct zygote *z, struct cs_err *err)
     if (reserve(err) < 0)
         return -1;
     if (z->hooks->warm(strict, err) < 0)
+        return cs_wrap(err, "the engine");
+    if (z->hooks->polish && !z->jail.options.brief && z->hooks->polish(err) < 0)
         return cs_wrap(err, "the engine");
     if (settle_descriptors(z, err) < 0)
         return -1;
