@@ -29,7 +29,8 @@ struct cs_job;
 enum cs_language { CS_TYPESCRIPT, CS_PYTHON, CS_BASH, CS_NODE };
 
 struct cs_sandbox_options {
-    uint32_t pool;           /* workers kept ready; at least 1 */
+    uint32_t pool;           /* workers kept ready. 0: for one execution; everything is made when it
+                              * is needed, and for that one alone */
     const char *scratch_dir; /* an existing directory of ours for workspaces; copied.
                               * What dead processes left there is removed. */
     uint32_t allow_weak;     /* walls that may be missing, as from cs_walls_parse */
