@@ -493,6 +493,7 @@ int cs_walls_main(const struct cs_engine_hooks *hooks)
     try_process_limit(&p);
     try_engine(&p);
     try_name(&p);
+    cs_role_note();
     try_root(&p);
     cs_role_send(CS_ROLE_CONTROL, p.states, sizeof p.states, NULL, 0, &err);
     _exit(0);

@@ -165,9 +165,20 @@ int cs_role_bind(struct cs_err *err)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return cs_fail_errno(err, "PR_SET_PDEATHSIG");
     /* The signal is for deaths that are still to come. */
-    if (getppid() != self.parent)
+    if (self.parent && getppid() != self.parent)
         return cs_fail(err, CS_SYSTEM, "the daemon is gone");
     return 0;
+}
+
+extern void __gcov_dump(void) __attribute__((weak));
+extern void __gcov_reset(void) __attribute__((weak));
+
+void cs_role_note(void)
+{
+    if (__gcov_dump && __gcov_reset) {
+        __gcov_dump();
+        __gcov_reset();
+    }
 }
 
 /* The first act of every role. Descriptors may have come along that others opened without CLOEXEC,

@@ -55,9 +55,16 @@ int cs_role_main(int argc, char **argv, const struct cs_engine_hooks *hooks);
 
 /*
  * In a role process that has changed its credentials: arms the death signal again, which the kernel
- * drops on such a change, and fails if the daemon is gone already.
+ * drops on such a change, and fails if the daemon is gone already (in a process that is no role, it
+ * cannot know that).
  */
 int cs_role_bind(struct cs_err *err);
+
+/*
+ * For coverage builds: writes down what was counted so far, while there still are files. To be
+ * called before a role closes its jail or ends without exit handlers. Otherwise it does nothing.
+ */
+void cs_role_note(void);
 
 /* One message with descriptors, whole or not at all. The caller keeps its copies of `fds`. */
 int cs_role_send(int control, const void *msg, size_t len, const int *fds, size_t count,

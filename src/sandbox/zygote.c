@@ -464,6 +464,7 @@ static int start(struct zygote *z, struct answer *hello, struct cs_err *err)
         return -1;
     if (prepare(z, err) < 0)
         return -1;
+    cs_role_note();
     return close_jail(z, hello, err);
 }
 
@@ -478,6 +479,7 @@ int cs_zygote_main(const struct cs_engine_hooks *hooks)
 #endif
     if (start(&z, &hello, &err) < 0) {
         answer_failed(0, &err);
+        cs_role_note();
         _exit(1);
     }
     answer(&hello, -1);
