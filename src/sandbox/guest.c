@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cover.h"
 #include "base/own.h"
 #include "sandbox/filter.h"
 #include "sandbox/guest_root.h"
@@ -489,6 +490,7 @@ static void __attribute__((noreturn)) reap(pid_t workload)
         if (pid != workload)
             continue;
         struct answer a = {.kind = CS_GUEST_ENDED, .status = status};
+        cs_cover_save();
         answer(&a, NULL, 0);
         _exit(0);
     }
@@ -588,7 +590,7 @@ int cs_guest_main(void)
     if (a.err.code == CS_OK) {
         int fds[] = {pidfd, l.root.workspace, l.root.tmp};
         answer(&a, fds, CS_COUNT(fds));
-        cs_role_note();
+        cs_cover_save();
         _exit(0);
     }
     a.kind = CS_GUEST_FAILED;

@@ -170,17 +170,6 @@ int cs_role_bind(struct cs_err *err)
     return 0;
 }
 
-extern void __gcov_dump(void) __attribute__((weak));
-extern void __gcov_reset(void) __attribute__((weak));
-
-void cs_role_note(void)
-{
-    if (__gcov_dump && __gcov_reset) {
-        __gcov_dump();
-        __gcov_reset();
-    }
-}
-
 /* The first act of every role. Descriptors may have come along that others opened without CLOEXEC,
  * at any number; if they cannot be closed, nothing is started. */
 static void begin(const char *parent)

@@ -33,6 +33,12 @@ struct cs_engine_hooks {
                 struct cs_err *err); /* once, before the jail closes: engine, prelude */
     void (*serve)(int sock)
         __attribute__((noreturn)); /* in the worker: READY, one execution, end */
+    /* The rest makes workers faster and the start slower, and may be NULL. Before the jail closes,
+     * unless it is for one execution only: */
+    int (*polish)(struct cs_err *err);
+    /* then a child runs a program of ours and writes down what that touches, for the zygote. */
+    void (*rehearse)(int out) __attribute__((noreturn));
+    void (*learn)(int in);
 };
 
 struct cs_role {
@@ -59,12 +65,6 @@ int cs_role_main(int argc, char **argv, const struct cs_engine_hooks *hooks);
  * cannot know that).
  */
 int cs_role_bind(struct cs_err *err);
-
-/*
- * For coverage builds: writes down what was counted so far, while there still are files. To be
- * called before a role closes its jail or ends without exit handlers. Otherwise it does nothing.
- */
-void cs_role_note(void);
 
 /* One message with descriptors, whole or not at all. The caller keeps its copies of `fds`. */
 int cs_role_send(int control, const void *msg, size_t len, const int *fds, size_t count,

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <sys/stat.h>
 
+#include "base/cover.h"
 #include "sandbox/limits.h"
 
 /* The steps of the jail, one by one, in a child; the exit status names the step that went wrong. */
@@ -12,7 +13,7 @@ static int in_child(int (*act)(void))
     pid_t pid = cs_jail_fork(0, NULL);
     if (pid == 0) {
         int status = act();
-        cs_role_note();
+        cs_cover_save();
         _exit(status);
     }
     int status;
@@ -80,7 +81,7 @@ static int set_worker_rlimits(void)
     struct cs_err err = {0};
     if (cs_jail_rlimits(&jail, NULL, &err) < 0)
         return 1;
-    cs_role_note();
+    cs_cover_save();
     return limit_is(RLIMIT_FSIZE, 0) && limit_is(RLIMIT_MSGQUEUE, 0) ? 0 : 2;
 }
 
