@@ -16,7 +16,10 @@
  */
 int cs_worker_warm(bool no_jit, struct cs_err *err);
 
-/* Pre-touches memory, says READY, serves one execution on `sock`, and ends the process. */
+/*
+ * Says READY, rehearses while no program comes (so that its pages are its own by then), serves one
+ * execution on `sock`, and ends the process.
+ */
 void cs_worker_serve(int sock) __attribute__((noreturn));
 
 #endif
