@@ -33,6 +33,12 @@ struct cs_engine_hooks {
                 struct cs_err *err); /* once, before the jail closes: engine, prelude */
     void (*serve)(int sock)
         __attribute__((noreturn)); /* in the worker: READY, one execution, end */
+    /* The rest makes workers faster and the start slower, and may be NULL. Before the jail closes,
+     * unless it is for one execution only: */
+    int (*polish)(struct cs_err *err);
+    /* then a child runs a program of ours and writes down what that touches, for the zygote. */
+    void (*rehearse)(int out) __attribute__((noreturn));
+    void (*learn)(int in);
 };
 
 struct cs_role {

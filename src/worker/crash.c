@@ -62,7 +62,6 @@ static void prebuild(struct cs_buf *frame, const char *json)
     size_t mark = cs_frame_begin(frame, CS_MSG_DONE, 0, 0);
     cs_put_u8(frame, CS_OUTCOME_ERROR);
     cs_put_str(frame, cs_str(json));
-    cs_put_u64(frame, 0);
     cs_put_u32(frame, frame == &last.memory);
     cs_frame_end(frame, mark);
 }

@@ -15,17 +15,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cover.h"
 #include "base/mem.h"
 #include "worker/clock.h"
 #include "worker/crash.h"
 #include "worker/host.h"
+#include "worker/rehearse.h"
 #include "worker/text.h"
 #include "worker/worker.h"
 
 #define READ_BYTES (64 * 1024)
-
-/* A program that comes this soon after READY was waiting for a worker. */
-#define SOON_US 300
 
 #define EXIT_PEER_GONE  71
 #define EXIT_BAD_FRAMES 72
@@ -39,7 +38,6 @@ static void build_done(struct cs_buf *b, enum cs_outcome outcome, struct cs_str 
     size_t mark = cs_frame_begin(b, CS_MSG_DONE, 0, 0);
     cs_put_u8(b, (uint8_t)outcome);
     cs_put_str(b, json);
-    cs_put_u64(b, 0);
     cs_put_u32(b, cs_memory_refused());
     cs_frame_end(b, mark);
 }
@@ -48,6 +46,7 @@ static void send_and_exit(struct cs_str frame) __attribute__((noreturn));
 static void send_and_exit(struct cs_str frame)
 {
     cs_crash_sending(true); /* and never false again: nothing may follow */
+    cs_cover_save();
     while (frame.len > 0) {
         ssize_t n = send(w->sock, frame.at, frame.len, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
@@ -56,6 +55,7 @@ static void send_and_exit(struct cs_str frame)
             _exit(EXIT_PEER_GONE);
         frame = cs_strn(frame.at + n, frame.len - (size_t)n);
     }
+    cs_rehearsal_report();
     _exit(0);
 }
 
@@ -309,75 +309,16 @@ static void run(void)
     }
 }
 
-/* A small program that uses what most programs use. */
-static const char rehearsal[] =
-    "const rows: {n: number}[] = [3, 1, 2].map((n) => ({n}));\n"
-    "await 0;\n"
-    "const text = JSON.stringify(rows.filter((r) => r.n > 1).sort((a, b) => a.n - b.n));\n"
-    "for (const r of JSON.parse(text)) new Map([[r.n, `${r.n}`]]).get(2);\n"
-    "return {text, when: new Date(0)};";
-
-/* No module has this number, so that its end is nobody's. */
-#define REHEARSAL_INDEX 1000000000
-
-/*
- * Makes this process's own copies of the pages that every execution writes to, before the request
- * is there: the way of a program, from compiling to its JSON, without frames. The zygote has not
- * evaluated this text, or the engine would take its code from the cache and touch less.
- */
-static void rehearse(void)
-{
-    struct cs_compiled compiled;
-    struct cs_diag diag;
-    if (cs_compile(CS_COMPILE_PROGRAM, cs_str(rehearsal), &compiled, &diag) < 0)
-        return;
-    const uint64_t any[2] = {1, 2};
-    JSLock(w->ctx);
-    seed(any);
-    JSValueRef start[] = {cs_host_json(CS_STR("{}"), 8, NULL), cs_host_json(CS_STR("{}"), 8, NULL)};
-    cs_host_call(CS_ENTRY_begin, CS_COUNT(start), start, NULL);
-    JSValueRef fn = cs_host_eval(cs_buf_str(&compiled.js), CS_PROGRAM_NAME, NULL);
-    JSValueRef argv[] = {cs_host_number(REHEARSAL_INDEX), cs_host_string(CS_STR(CS_PROGRAM_NAME)),
-                         fn, JSObjectMakeArray(w->ctx, 0, NULL, NULL),
-                         JSValueMakeBoolean(w->ctx, false)};
-    if (fn)
-        cs_host_call(CS_ENTRY_instantiate, CS_COUNT(argv), argv, NULL);
-    JSUnlock(w->ctx);
-    CS_AUTO_BUF struct cs_buf json = {0};
-    w->program.result_bytes = w->program.json_depth = 64;
-    encode_result(cs_host_string(CS_STR("done")), &json);
-    cs_compiled_done(&compiled);
-}
-
-static bool input_soon(void)
-{
-    struct timespec t = {.tv_nsec = SOON_US * 1000};
-    struct pollfd p = {.fd = w->sock, .events = POLLIN};
-    return ppoll(&p, 1, &t, NULL) > 0;
-}
-
-static void pre_touch(void)
-{
-    rehearse();
-    size_t room;
-    memset(cs_wire_room(&w->reader, READ_BYTES, &room), 0, READ_BYTES);
-    memset(cs_buf_room(&w->out, 4096), 0, 4096);
-    cs_buf_room(&w->answer, 4096);
-    cs_arena_alloc(&w->arena, 1);
-}
-
 void cs_worker_serve(int sock)
 {
     w->sock = sock;
     cs_wire_reader_init(&w->reader, CS_SIDE_DAEMON, CS_PHASE_BOOT);
+    cs_rehearsal_touch();
     size_t mark = cs_frame_begin(&w->out, CS_MSG_READY, 0, 0);
     cs_put_u32(&w->out, CS_WIRE_VERSION);
     cs_frame_end(&w->out, mark);
     cs_bridge_send(&w->out);
     sent(CS_MSG_READY);
-    /* Where work waits for workers it comes at once, and rehearsing would only delay it. */
-    if (!input_soon())
-        pre_touch();
 
     struct cs_frame program = wait_frame();
     read_program(&program);
