@@ -36,7 +36,7 @@ static double request(struct talk *t, const char *expected, double *cpu_ms)
     pid_t pid = talk_fork(t);
     if (talk_frame(t, &f, 5000) != 1 || f.type != CS_MSG_READY)
         abort();
-    usleep(300); /* until it blocks */
+    usleep(4000); /* until it has rehearsed and blocks, as in a pool */
     double start = now_ms();
     talk_program(t);
     while (talk_frame(t, &f, 20000) == 1 && talk_handle(t, &f)) {
@@ -81,7 +81,7 @@ static double waiting_kb(void)
     pid_t pid = talk_fork(t);
     if (talk_frame(t, &f, 5000) != 1)
         abort();
-    usleep(1000);
+    usleep(20000);
     char path[64], line[256];
     double kb = 0;
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);

@@ -92,7 +92,10 @@
         return copy;
     };
 
-    const list = () => (clean ? [] : p.list());
+    const list = () => {
+        if (clean === undefined) clean = arraysAreClean();
+        return clean ? [] : p.list();
+    };
 
     const array = (o) => {
         const out = list();
@@ -241,7 +244,7 @@
         bytes = left = n;
         depth = d;
         steps = n + 1000000; // members that leave nothing behind cost as well
-        clean = arraysAreClean();
+        clean = undefined;
         level = 0;
         try {
             return copyOf(value, undefined);
