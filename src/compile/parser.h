@@ -23,25 +23,26 @@
     X(else) X(enum) X(export) X(extends) X(false) X(finally) X(for) X(function) X(if) X(import)   \
     X(in) X(instanceof) X(new) X(null) X(return) X(super) X(switch) X(this) X(throw) X(true)      \
     X(try) X(typeof) X(var) X(void) X(while) X(with)
-#define CS_CONTEXTUAL(X)                                                                          \
-    X(abstract)                                                                                   \
-    X(accessor)                                                                                   \
-    X(any)                                                                                        \
-    X(arguments) X(as) X(assert) X(asserts) X(async) X(await) X(bigint) X(boolean) X(constructor) \
-        X(declare) X(defer) X(from) X(get) X(global) X(implements) X(infer) X(interface)          \
-            X(intrinsic) X(is) X(keyof) X(let) X(meta) X(module) X(namespace) X(never) X(number)  \
-                X(object) X(of) X(out) X(override) X(private) X(protected) X(public) X(readonly)  \
-                    X(require) X(satisfies) X(set) X(source) X(static) X(string) X(symbol)        \
-                        X(target) X(type) X(undefined) X(unique) X(unknown) X(using) X(yield)     \
-                            X(tools) X(globalThis) X(eval) X(Function) X(AsyncFunction)           \
-                                X(GeneratorFunction) X(AsyncGeneratorFunction) X(setTimeout)      \
-                                    X(setInterval) X(process) X(exports) X(Deno) X(Bun) X(fetch)  \
-                                        X(WebAssembly) X(SharedArrayBuffer) X(XMLHttpRequest)     \
-                                            X(Worker) X(ShadowRealm) X(window) X(document)        \
-                                                X(__dirname) X(__filename) X(__proto__) X($ns)    \
-                                                    X($export) X($go) X($import) X($meta)         \
-                                                        X($default) X(def) X(elif) X(None)        \
-                                                            X(lambda) X(print) X(pass)
+#define CS_CONTEXTUAL(X)                                                                           \
+    X(abstract)                                                                                    \
+    X(accessor)                                                                                    \
+    X(any)                                                                                         \
+    X(arguments)                                                                                   \
+    X(as)                                                                                          \
+    X(assert) X(asserts) X(async) X(await) X(bigint) X(boolean) X(constructor) X(declare) X(defer) \
+        X(from) X(get) X(global) X(implements) X(infer) X(interface) X(intrinsic) X(is) X(keyof)   \
+            X(let) X(meta) X(module) X(namespace) X(never) X(number) X(object) X(of) X(out)        \
+                X(override) X(private) X(protected) X(public) X(readonly) X(require) X(satisfies)  \
+                    X(set) X(source) X(static) X(string) X(symbol) X(target) X(type) X(undefined)  \
+                        X(unique) X(unknown) X(using) X(yield) X(tools) X(globalThis) X(eval)      \
+                            X(Function) X(AsyncFunction) X(GeneratorFunction)                      \
+                                X(AsyncGeneratorFunction) X(setTimeout) X(setInterval) X(process)  \
+                                    X(exports) X(Deno) X(Bun) X(fetch) X(WebAssembly)              \
+                                        X(SharedArrayBuffer) X(XMLHttpRequest) X(Worker)           \
+                                            X(ShadowRealm) X(window) X(document) X(__dirname)      \
+                                                X(__filename) X(__proto__) X($ns) X($export)       \
+                                                    X($go) X($import) X($meta) X($default) X(def)  \
+                                                        X(elif) X(None) X(lambda) X(print) X(pass)
 
 enum cs_atom {
     K_NONE,
@@ -328,6 +329,7 @@ struct cs_parser {
     bool needs_names;      /* STRIP: some reference has to be rewritten */
     bool default_function; /* export default function(){}: named afterwards */
 
+    uint32_t listed;     /* where the current statement of a list starts */
     uint32_t asi_pos;    /* where a statement starts whose predecessor a line end closed */
     bool closed_by_line; /* the last statement was closed so */
     uint32_t expr_start, expr_end;
