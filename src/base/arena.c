@@ -26,7 +26,9 @@ void cs_arena_done(struct cs_arena *a)
 void *cs_arena_alloc(struct cs_arena *a, size_t size)
 {
     size_t align = _Alignof(max_align_t);
-    size = (size + align - 1) & ~(align - 1);
+    if (size > SIZE_MAX / 2)
+        return cs_calloc(SIZE_MAX, SIZE_MAX); /* says so, and ends */
+    size = size ? (size + align - 1) & ~(align - 1) : align;
     if (size > (size_t)(a->end - a->at)) {
         size_t room = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
         struct cs_arena_block *b = cs_calloc(1, sizeof *b + room);

@@ -20,7 +20,7 @@ void cs_buf_clear(struct cs_buf *b)
 
 char *cs_buf_room(struct cs_buf *b, size_t extra)
 {
-    if (extra > b->cap - b->len) {
+    if (!b->at || extra > b->cap - b->len) {
         size_t want = extra > SIZE_MAX / 2 - b->len ? SIZE_MAX : b->len + extra;
         size_t cap = b->cap < 128 ? 256 : b->cap * 2;
         b->cap = want > cap ? want : cap;

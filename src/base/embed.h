@@ -10,9 +10,13 @@
 
 #include "base/str.h"
 
+/* The labels are global (hidden) because of the linker for arm64, which takes two local labels of
+ * one section for the same when code is position independent. */
 #define CS_EMBED(name, path)                                                       \
     __asm__(".pushsection .rodata\n"                                               \
             ".balign 16\n"                                                         \
+            ".globl cs_embed_" #name ", cs_embed_" #name "_end\n"                  \
+            ".hidden cs_embed_" #name ", cs_embed_" #name "_end\n"                 \
             "cs_embed_" #name ":\n"                                                \
             ".incbin \"" CS_SOURCE_DIR "/" path "\"\n"                             \
             "cs_embed_" #name "_end:\n"                                            \

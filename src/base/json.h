@@ -4,9 +4,14 @@
  * The reader copies nothing: strings and numbers are slices of the text, which must outlive the
  * document. It is strict RFC 8259 (UTF-8 checked, no extensions), iterative, and bounded.
  *
- * Runs in: every process; foreign bytes are its daily bread.
+ * Runs in: every process; foreign bytes are its daily bread. LC_NUMERIC must be that of "C", which
+ *          it is where nobody calls setlocale.
  * Owner:   the caller owns text and document; a cs_json_val borrows from both.
- * Limits:  struct cs_json_limits, then CS_LIMIT. Malformed text is CS_INVALID with line and column.
+ * Limits:  struct cs_json_limits, then CS_LIMIT. The tape takes up to 6 times the text at worst,
+ * about as much as the text for usual documents. Time is linear in the text; in the number of keys
+ *          of one object, n log n, whatever the keys are.
+ * Failure: malformed text is CS_INVALID, "JSON, line 3, column 14: expected ..., found ...". Lines
+ *          and columns count from 1, and a column is a character.
  */
 #ifndef CS_BASE_JSON_H
 #define CS_BASE_JSON_H
@@ -20,7 +25,8 @@
 #include "base/str.h"
 
 enum cs_json_type {
-    CS_JSON_NONE, /* no such value: what cs_json_get answers for a missing key */
+    CS_JSON_NONE, /* no such value: what cs_json_get answers for a missing key. Every function here
+                     takes it, so lookups can be chained: the answer is none, 0, empty or false */
     CS_JSON_NULL,
     CS_JSON_FALSE,
     CS_JSON_TRUE,
@@ -31,15 +37,16 @@ enum cs_json_type {
 };
 
 struct cs_json_limits {
-    size_t bytes;         /* largest text; 0: 64 MiB */
+    size_t bytes;         /* largest text; 0: 64 MiB; at most 2 GiB less one byte */
     uint32_t depth;       /* deepest nesting; 0: 128 */
     bool allow_duplicate; /* duplicate keys are CS_INVALID unless this is set */
 };
 
 struct cs_json {
     struct cs_str text;
-    uint32_t *tape;
+    uint32_t *tape; /* private: base/json_tape.h */
     size_t len, cap;
+    bool duplicates; /* the same key may be there twice; then the last one counts */
 };
 
 struct cs_json_val {
@@ -57,7 +64,8 @@ void cs_json_done(struct cs_json *doc);
 struct cs_json_val cs_json_root(const struct cs_json *doc);
 enum cs_json_type cs_json_type(struct cs_json_val v);
 
-/* Member of an object by key (compared unescaped); CS_JSON_NONE if missing or no object. */
+/* Member of an object by key (compared unescaped); CS_JSON_NONE if missing or no object. Looks at
+ * one key after the other: to read most of a wide object, walk it. */
 struct cs_json_val cs_json_get(struct cs_json_val object, const char *key);
 
 /* Number of elements or members; 0 for scalars. */
@@ -84,8 +92,12 @@ struct cs_str cs_json_raw(struct cs_json_val v);
 struct cs_str cs_json_str(struct cs_json_val v, struct cs_arena *arena);
 bool cs_json_is(struct cs_json_val v, const char *z); /* is it this string? */
 
-/* False (and *out untouched) if it is not a number that fits exactly. */
+/* False (and *out untouched) if it is not a number that fits exactly. However it is written: 1e3
+ * and 1000.0 fit too. */
 bool cs_json_i64(struct cs_json_val v, int64_t *out);
+
+/* The nearest double. False (and *out untouched) if it is no number or beyond the largest double.
+ */
 bool cs_json_f64(struct cs_json_val v, double *out);
 bool cs_json_bool(struct cs_json_val v, bool *out);
 
@@ -109,14 +121,16 @@ void cs_json_put_str(struct cs_json_writer *w, struct cs_str s); /* invalid UTF-
 void cs_json_put_z(struct cs_json_writer *w, const char *z);     /* NULL becomes null */
 void cs_json_put_i64(struct cs_json_writer *w, int64_t v);
 void cs_json_put_u64(struct cs_json_writer *w, uint64_t v);
-void cs_json_put_f64(struct cs_json_writer *w,
-                     double v); /* shortest that reads back; NaN is null */
+/* Reads back as the same double, in as few digits as that takes (for a few powers of two, one
+ * more). NaN and infinities become null, as JSON has none. */
+void cs_json_put_f64(struct cs_json_writer *w, double v);
 void cs_json_put_bool(struct cs_json_writer *w, bool v);
 void cs_json_put_null(struct cs_json_writer *w);
 void cs_json_put_raw(struct cs_json_writer *w,
                      struct cs_str json); /* trusted to be one valid value */
 
-/* The same document, indented by two spaces, for people. `json` must be valid. */
+/* The same document, indented by two spaces, for people. `json` must be valid. The output grows
+ * with the depth: bound it by the limit that `json` was parsed with. */
 void cs_json_pretty(struct cs_str json, struct cs_buf *out);
 
 #endif

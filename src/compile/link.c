@@ -385,7 +385,7 @@ void cs_link(struct cs_parser *p, struct cs_compiled *out)
         merge_blocks(p);
         l.plain = cs_arena_alloc(&p->scratch, (p->decls.len + 1) * sizeof *l.plain);
         l.called = cs_arena_alloc(&p->scratch, (p->decls.len + 1) * sizeof *l.called);
-        cs_resolve(p);
+        cs_scope_resolve(p);
         settle_aliases(p);
     }
     const char *suffix = "";

@@ -18,31 +18,25 @@
 #include "compile/compile.h"
 
 /* The first group is reserved: never a plain identifier. */
+/* clang-format off */
 #define CS_RESERVED(X)                                                                             \
     X(break) X(case) X(catch) X(class) X(const) X(continue) X(debugger) X(default) X(delete) X(do) \
     X(else) X(enum) X(export) X(extends) X(false) X(finally) X(for) X(function) X(if) X(import)   \
     X(in) X(instanceof) X(new) X(null) X(return) X(super) X(switch) X(this) X(throw) X(true)      \
     X(try) X(typeof) X(var) X(void) X(while) X(with)
-#define CS_CONTEXTUAL(X)                                                                           \
-    X(abstract)                                                                                    \
-    X(accessor)                                                                                    \
-    X(any)                                                                                         \
-    X(arguments)                                                                                   \
-    X(as)                                                                                          \
-    X(assert) X(asserts) X(async) X(await) X(bigint) X(boolean) X(constructor) X(declare) X(defer) \
-        X(from) X(get) X(global) X(implements) X(infer) X(interface) X(intrinsic) X(is) X(keyof)   \
-            X(let) X(meta) X(module) X(namespace) X(never) X(number) X(object) X(of) X(out)        \
-                X(override) X(private) X(protected) X(public) X(readonly) X(require) X(satisfies)  \
-                    X(set) X(source) X(static) X(string) X(symbol) X(target) X(type) X(undefined)  \
-                        X(unique) X(unknown) X(using) X(yield) X(tools) X(globalThis) X(eval)      \
-                            X(Function) X(AsyncFunction) X(GeneratorFunction)                      \
-                                X(AsyncGeneratorFunction) X(setTimeout) X(setInterval) X(process)  \
-                                    X(exports) X(Deno) X(Bun) X(fetch) X(WebAssembly)              \
-                                        X(SharedArrayBuffer) X(XMLHttpRequest) X(Worker)           \
-                                            X(ShadowRealm) X(window) X(document) X(__dirname)      \
-                                                X(__filename) X(__proto__) X($ns) X($export)       \
-                                                    X($go) X($import) X($meta) X($default) X(def)  \
-                                                        X(elif) X(None) X(lambda) X(print) X(pass)
+#define CS_CONTEXTUAL(X) \
+    X(abstract) X(accessor) X(any) X(arguments) X(as) X(assert) X(asserts) X(async) X(await) \
+    X(bigint) X(boolean) X(constructor) X(declare) X(defer) X(from) X(get) X(global) \
+    X(implements) X(infer) X(interface) X(intrinsic) X(is) X(keyof) X(let) X(meta) X(module) \
+    X(namespace) X(never) X(number) X(object) X(of) X(out) X(override) X(private) X(protected) \
+    X(public) X(readonly) X(require) X(satisfies) X(set) X(source) X(static) X(string) X(symbol) \
+    X(target) X(type) X(undefined) X(unique) X(unknown) X(using) X(yield) X(tools) X(globalThis) \
+    X(eval) X(Function) X(AsyncFunction) X(GeneratorFunction) X(AsyncGeneratorFunction) \
+    X(setTimeout) X(setInterval) X(process) X(exports) X(Deno) X(Bun) X(fetch) X(WebAssembly) \
+    X(SharedArrayBuffer) X(XMLHttpRequest) X(Worker) X(ShadowRealm) X(window) X(document) \
+    X(__dirname) X(__filename) X(__proto__) X($ns) X($export) X($go) X($import) X($meta) \
+    X($default) X(def) X(elif) X(None) X(lambda) X(print) X(pass)
+/* clang-format on */
 
 enum cs_atom {
     K_NONE,
@@ -433,7 +427,7 @@ uint32_t cs_refer(struct cs_parser *p, const struct cs_token *name, uint32_t fla
 /* The candidates since `mark` become declarations, or targets of an assignment. */
 void cs_cands_declare(struct cs_parser *p, uint32_t mark, uint32_t scope);
 void cs_cands_write(struct cs_parser *p, uint32_t mark);
-void cs_resolve(struct cs_parser *p);
+void cs_scope_resolve(struct cs_parser *p);
 
 /* types.c: each skips, and edits nothing. */
 void cs_type(struct cs_parser *p);

@@ -129,7 +129,7 @@ static void leave(struct resolver *r, uint32_t scope)
  * References come in the order of the text, and so do the numbers of scopes: going from one
  * reference to the next, every scope is entered and left at most once. So this is linear.
  */
-void cs_resolve(struct cs_parser *p)
+void cs_scope_resolve(struct cs_parser *p)
 {
     struct resolver r = {.p = p};
     r.sorted = cs_arena_alloc(&p->scratch, (p->decls.len + 1) * sizeof *r.sorted);

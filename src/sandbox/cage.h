@@ -39,17 +39,23 @@ enum cs_means cs_cages_pids(const struct cs_cages *cages);
 
 /* An empty cage with no limits yet. `keeps` the cages pointer. */
 int cs_cage_make(struct cs_cages *cages, struct cs_cage **cage, struct cs_err *err);
-int cs_cage_join(struct cs_cage *cage, pid_t pid, struct cs_err *err);
 
-/* Memory and process limits now; the CPU share is applied by cs_cage_tick once the burst is used
- * up. */
+/* `pidfd` is that of `pid`; the cage keeps a copy. Before the process has children. */
+int cs_cage_join(struct cs_cage *cage, pid_t pid, int pidfd, struct cs_err *err);
+
+/*
+ * Memory and process limits now; the CPU share is applied by cs_cage_tick once the burst is used
+ * up. With limits->processes of at most 1 the tree is taken to be one process that cannot fork (a
+ * worker), and the groups that such a process does not need are made only when it comes to that.
+ */
 int cs_cage_set(struct cs_cage *cage, const struct cs_limits *limits, uint64_t memory_slack,
                 struct cs_err *err);
 
 /* To be called every 20-50 ms while the tree runs; fills `usage` with what is known so far. */
 void cs_cage_tick(struct cs_cage *cage, struct cs_usage *usage);
 
-/* After the tree is dead: the final figures. */
+/* After the tree is dead: the final figures. The rusage of a worker is more exact about CPU time.
+ */
 void cs_cage_read(struct cs_cage *cage, struct cs_usage *usage);
 
 /* True once no task is left inside. The caller has killed and reaped pid 1 of the tree before. */

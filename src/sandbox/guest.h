@@ -12,6 +12,7 @@
 #ifndef CS_SANDBOX_GUEST_H
 #define CS_SANDBOX_GUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,7 +29,9 @@ struct cs_guest_spec {
     struct cs_str source;
     struct cs_str inputs; /* JSON */
     struct cs_limits limits;
-    int mcp_servers; /* directory fds shown read-only as /mcp-servers and /skills, or -1 */
+    /* Directory fds shown read-only as /mcp-servers and /skills, or -1. A guest reads them as
+     * jail.host_uid, so as root their files must be readable for everybody. */
+    int mcp_servers;
     int skills;
 };
 
@@ -39,13 +42,14 @@ struct cs_guest {
     int bridge;  /* stream of wire.h frames, from the SDK inside */
     int out;     /* stdout and stderr of the guest, read ends, non-blocking */
     int err;
+    bool answered; /* BUILT or FAILED has been read */
 };
 
 struct cs_guest_reply {
     enum {
         CS_GUEST_BUILT, /* the jail stands: pid, pidfd, directories are valid; nothing runs yet */
-        CS_GUEST_ENDED, /* the interpreter ended: `status` as from waitpid */
-        CS_GUEST_FAILED /* err says what could not be built */
+        CS_GUEST_ENDED, /* the interpreter ended: `status` as from waitpid; the rest dies now */
+        CS_GUEST_FAILED /* err says what could not be built or started */
     } kind;
     pid_t pid;
     int pidfd;     /* the caller owns these three */
@@ -56,10 +60,25 @@ struct cs_guest_reply {
 };
 
 int cs_guest_spawn(const struct cs_guest_spec *spec, struct cs_guest *guest, struct cs_err *err);
+
+/* 1: a reply; 0: none there yet; -1: launcher and pid 1 are gone without a word. */
 int cs_guest_reply(struct cs_guest *guest, struct cs_guest_reply *reply, struct cs_err *err);
+
+/* After the pid has joined its cage and the files are in place. */
 int cs_guest_go(struct cs_guest *guest, struct cs_err *err);
 
-/* Closes the fds and reaps the launcher. The jailed tree must have been killed by its pidfd. */
+/*
+ * Files in the guest's directories belong to jail.host_uid, and its tmpfs knows no other id: as
+ * root, call this with such a directory before making files there, and with -1 afterwards. What the
+ * calling thread makes then belongs to the owner of the directory; its rights stay those of root.
+ * Does nothing when not root.
+ */
+void cs_guest_files_as(int dir);
+
+/*
+ * Closes the fds and reaps the launcher. The jailed tree must have been killed by its pidfd. Before
+ * the first reply was read this waits for it (some milliseconds), to bury what it brings.
+ */
 void cs_guest_close(struct cs_guest *guest);
 
 /* NULL if the interpreter is installed, else a sentence that says what to install. */

@@ -51,4 +51,11 @@ int cs_walls_parse(const char *list, uint32_t *mask, struct cs_err *err);
 /* Tries every wall. Only fails if the trying itself could not be done. */
 int cs_walls_probe(struct cs_wall_state states[CS_WALL_COUNT], struct cs_err *err);
 
+/* What people can do about a wall that could not be built (`sys`: the errno, or 0). */
+const char *cs_wall_remedy(enum cs_wall wall, int sys);
+
+/* The role "probe" itself, in probe.c. */
+struct cs_engine_hooks;
+int cs_walls_main(const struct cs_engine_hooks *hooks);
+
 #endif

@@ -10,10 +10,11 @@
  *  4. The phase only ever moves forward, and only by the table in wire.h.
  *  5. No field is read beyond the body.
  *
- *     BOOT --READY--> IDLE --PROGRAM--> COMPILE --FACTS--> ASSESS --VERDICT--> EXECUTE --DONE-->
- * ENDED |                  |                   (ASK, CALL, FILE,
- *                                          +-------DONE-------+--> ENDED           LOG, PROGRESS
- * stay)
+ *     BOOT -READY-> IDLE -PROGRAM-> COMPILE -FACTS-> ASSESS -VERDICT-> EXECUTE -DONE-> ENDED
+ *
+ *     DONE leads from COMPILE and ASSESS to ENDED as well. ASK, MODULE (COMPILE, EXECUTE), CALL,
+ *     FILE, RESULT, LOG, PROGRESS (EXECUTE) and CANCEL stay where they are. What the table refuses
+ *     leads to BROKEN, and nothing leads out of there.
  */
 #include "sandbox/wire.h"
 
@@ -229,9 +230,10 @@ bool cs_field_str(struct cs_str *body, struct cs_str *s)
 
 bool cs_field_program(struct cs_str body, struct cs_program *p)
 {
-    return cs_field_u64(&body, &p->seed[0]) & cs_field_u64(&body, &p->seed[1]) &
-           cs_field_u32(&body, &p->log_bytes) & cs_field_u32(&body, &p->log_lines) &
-           cs_field_u32(&body, &p->result_bytes) & cs_field_u32(&body, &p->json_depth) &
-           cs_field_str(&body, &p->source) & cs_field_str(&body, &p->inputs) &
+    *p = (struct cs_program){0};
+    return cs_field_u64(&body, &p->seed[0]) && cs_field_u64(&body, &p->seed[1]) &&
+           cs_field_u32(&body, &p->log_bytes) && cs_field_u32(&body, &p->log_lines) &&
+           cs_field_u32(&body, &p->result_bytes) && cs_field_u32(&body, &p->json_depth) &&
+           cs_field_str(&body, &p->source) && cs_field_str(&body, &p->inputs) &&
            cs_field_str(&body, &p->state);
 }

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sandbox/role.h"
 
 /* How to build the jail. Given to the zygote and the guest launcher as a message, not as arguments.
  */
@@ -22,18 +23,11 @@ struct cs_jail_options {
     uint32_t allow_weak; /* walls (1 << enum cs_wall) that may be missing */
     bool full;           /* every worker gets all namespaces of its own */
     bool no_jit;         /* strict: no executable memory but the program's text */
+    bool brief;          /* for one execution: start soon rather than serve fast */
     uint32_t host_uid;   /* as root: an id that owns nothing; otherwise ignored */
 #ifdef CS_TEST_HOOKS
-    bool weak_for_test; /* no walls at all: shows that tests/escape can fail */
+    bool weak_for_test; /* no walls, only not root: shows that tests/escape can fail */
 #endif
-};
-
-/* What the zygote does with the engine; main.c passes the worker's functions in. */
-struct cs_engine_hooks {
-    int (*warm)(bool no_jit,
-                struct cs_err *err); /* once, before the jail closes: engine, prelude */
-    void (*serve)(int sock)
-        __attribute__((noreturn)); /* in the worker: READY, one execution, end */
 };
 
 struct cs_zygote {
@@ -50,7 +44,9 @@ struct cs_zygote_reply {
     uint64_t baseline_rss;   /* HELLO: resident bytes of an idle worker */
     pid_t pid;               /* FORKED: as the daemon sees it */
     int pidfd;               /* FORKED: the caller owns it */
-    struct cs_err err;       /* FAILED; ticket 0: the zygote could not start */
+    /* FAILED; ticket 0: the zygote could not start. A ticket that was FORKED before: the worker
+     * could not close its jail, and has ended. */
+    struct cs_err err;
 };
 
 /* Starts this program again in the role "zygote". Returns at once; HELLO or FAILED comes later. */
@@ -62,6 +58,13 @@ int cs_zygote_ask(struct cs_zygote *zygote, uint32_t ticket, int sock, struct cs
 
 /* 1: a reply; 0: none there yet; -1: the zygote is gone. */
 int cs_zygote_reply(struct cs_zygote *zygote, struct cs_zygote_reply *reply, struct cs_err *err);
+
+/*
+ * RLIMIT_AS of a worker becomes `bytes` (baseline_bytes plus what the program may have). A few
+ * microseconds. For the loop thread: as root without CAP_SYS_RESOURCE (containers) that thread's
+ * real id is the worker's for the moment of the call, which is what prlimit then asks for.
+ */
+int cs_worker_bound(pid_t pid, uint64_t bytes, uint32_t host_uid, struct cs_err *err);
 
 /* Kills and reaps the zygote. Workers live on. */
 void cs_zygote_close(struct cs_zygote *zygote);

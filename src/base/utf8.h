@@ -1,0 +1,51 @@
+/*
+ * UTF-8, one character at a time. Strict: no overlong forms, no surrogates, nothing above U+10FFFF.
+ */
+#ifndef CS_BASE_UTF8_H
+#define CS_BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CS_UTF8_BAD "\xEF\xBF\xBD" /* U+FFFD */
+
+/*
+ * Bytes of the character at `s`, of which `n` (at least 1) bytes are there. If they are no
+ * character, minus the number of bytes that one U+FFFD stands for (the maximal subpart of Unicode
+ * 3.9: what browsers do).
+ */
+static inline int cs_utf8_len(const char *s, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xC2 || p[0] > 0xF4)
+        return -1;
+    unsigned char low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (n < 2 || p[1] < low || p[1] > high)
+        return -1;
+    if (p[0] < 0xE0)
+        return 2;
+    if (n < 3 || (p[2] & 0xC0) != 0x80)
+        return -2;
+    if (p[0] < 0xF0)
+        return 3;
+    return n >= 4 && (p[3] & 0xC0) == 0x80 ? 4 : -3;
+}
+
+/* Writes the character to `to` (4 bytes of room) and returns its length. `c` must be one. */
+static inline unsigned cs_utf8_put(char *to, uint32_t c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    unsigned n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (unsigned i = n - 1; i > 0; i--, c >>= 6)
+        to[i] = (char)(0x80 | (c & 0x3F));
+    to[0] = (char)((0xF00u >> n) | c);
+    return n;
+}
+
+#endif

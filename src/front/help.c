@@ -1,0 +1,284 @@
+/* help, version, completion and the man page: all read the tables of cli.c. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "front/text.h"
+#include "front/verbs.h"
+#include "policy/policy.h"
+
+static void left_column(const struct cs_option *o, char *to, size_t size)
+{
+    char letter[8] = "    ";
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(to, size, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+}
+
+static void print_options(const struct cs_verb *v)
+{
+    bool any = false;
+    for (const struct cs_option *o = v->options; o->name; o++) {
+        if (o->hidden)
+            continue;
+        if (!any)
+            printf("\nOptions:\n");
+        any = true;
+        char left[64];
+        left_column(o, left, sizeof left);
+        printf("  %-32s  %s\n", left, o->help);
+    }
+}
+
+static void print_verb(const struct cs_verb *v)
+{
+    printf("Usage: caisson %s%s%s%s\n\n", v->name, v->options->name ? " [OPTIONS]" : "",
+           *v->operands ? " " : "", v->operands);
+    cs_text_wrap(stdout, 0, v->summary);
+    if (*v->text) {
+        printf("\n");
+        cs_text_wrap(stdout, 0, v->text);
+    }
+    print_options(v);
+}
+
+static void print_overview(void)
+{
+    printf("Caisson %s: an AI agent does its work by writing code, and this runs it in a jail.\n\n"
+           "Usage: caisson VERB [OPTIONS]\n\nVerbs:\n",
+           CS_VERSION);
+    for (const struct cs_verb *v = cs_verbs; v->name; v++)
+        printf("  %-12s %s\n", v->name, v->summary);
+    printf("\n'caisson help VERB' explains one of them. Try: caisson run -e 'return 6 * 7'\n");
+}
+
+static void print_amount(char *to, size_t size, enum cs_limit limit, uint64_t value)
+{
+    const char *unit = cs_limit_unit(limit);
+    if (strcmp(unit, "bytes") == 0 && value >= 1u << 20)
+        snprintf(to, size, "%" PRIu64 "M", value >> 20);
+    else if (strcmp(unit, "ms") == 0)
+        snprintf(to, size, "%" PRIu64 "s", value / 1000);
+    else
+        snprintf(to, size, "%" PRIu64, value);
+}
+
+static void print_limits(void)
+{
+    struct cs_limits usual = cs_limits_default(), most = cs_policy_ceiling(CS_RISK_LOW);
+    printf("The limits of one run, for --limit NAME=VALUE:\n\n");
+    printf("  %-14s %9s %9s  %s\n", "name", "default", "at most", "what it bounds");
+    for (int i = 0; i < CS_LIMIT_COUNT; i++) {
+        enum cs_limit limit = (enum cs_limit)i;
+        char a[24], b[24];
+        print_amount(a, sizeof a, limit, cs_limit_get(&usual, limit));
+        print_amount(b, sizeof b, limit, cs_limit_get(&most, limit));
+        printf("  %-14s %9s %9s  %s\n", cs_limit_name(limit), a, b, cs_limit_what(limit));
+    }
+    printf(
+        "\nA program of higher risk gets less: MEDIUM (it makes code at run time, or is Python,\n"
+        "bash or node) 256M of memory, 25%% of a core and 120s.\n");
+}
+
+/* --- the man page --- */
+
+/* Text as roff: backslashes and leading dots are its own, dashes stay dashes. */
+static void roff(const char *text)
+{
+    bool fresh = true;
+    for (; *text; text++) {
+        if (fresh && strncmp(text, "  ", 2) == 0)
+            printf(".br\n");
+        if (fresh && (*text == '.' || *text == '\''))
+            printf("\\&");
+        if (*text == '\\')
+            printf("\\e");
+        else if (*text == '-')
+            printf("\\-");
+        else if (*text == '\n' && text[1] == '\n')
+            printf("\n.PP");
+        else
+            putchar(*text);
+        fresh = *text == '\n';
+    }
+    if (!fresh)
+        putchar('\n');
+}
+
+static void print_man(void)
+{
+    printf(".TH CAISSON 1 \"\" \"Caisson %s\" \"User Commands\"\n.SH NAME\ncaisson \\- run an AI "
+           "agent's code in an operating\\-system jail\n.SH SYNOPSIS\n.B caisson\n.I VERB\n"
+           "[\\fIOPTIONS\\fR]\n.SH VERBS\n",
+           CS_VERSION);
+    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
+        printf(".SS caisson %s %s\n", v->name, v->operands);
+        roff(v->summary);
+        printf(".PP\n");
+        roff(v->text);
+        for (const struct cs_option *o = v->options; o->name; o++) {
+            if (o->hidden)
+                continue;
+            printf(".TP\n");
+            if (o->letter)
+                printf("\\fB\\-%c\\fR, ", o->letter);
+            printf("\\fB\\-\\-");
+            for (const char *c = o->name; *c; c++)
+                printf(*c == '-' ? "\\-" : "%c", *c);
+            printf("\\fR%s%s%s\n", o->arg ? " \\fI" : "", o->arg ? o->arg : "",
+                   o->arg ? "\\fR" : "");
+            roff(o->help);
+        }
+    }
+    printf(".SH LIMITS\n");
+    for (int i = 0; i < CS_LIMIT_COUNT; i++) {
+        struct cs_limits usual = cs_limits_default();
+        enum cs_limit limit = (enum cs_limit)i;
+        printf(".TP\n.B %s\n", cs_limit_name(limit));
+        roff(cs_limit_what(limit));
+        printf("(default %" PRIu64 " %s)\n", cs_limit_get(&usual, limit), cs_limit_unit(limit));
+    }
+    printf(".SH ENVIRONMENT\n.TP\n.B CAISSON_DATA\nthe data directory; otherwise\n"
+           ".I $XDG_DATA_HOME/caisson\n.TP\n.B NO_COLOR\nno colours, also on a terminal\n");
+}
+
+int cs_verb_help(const struct cs_verb *verb, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview();
+        return CS_EXIT_OK;
+    }
+    if (strcmp(argv[1], "limits") == 0) {
+        print_limits();
+        return CS_EXIT_OK;
+    }
+    if (strcmp(argv[1], "man-page") == 0) {
+        print_man();
+        return CS_EXIT_OK;
+    }
+    const struct cs_verb *about = cs_verb_find(argv[1]);
+    if (!about) {
+        struct cs_err err = {0};
+        cs_fail(&err, CS_INVALID, "there is no verb '%s'", argv[1]);
+        return cs_usage_error(verb, &err);
+    }
+    print_verb(about);
+    return CS_EXIT_OK;
+}
+
+int cs_verb_version(const struct cs_verb *verb, int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1) {
+        struct cs_err err = {0};
+        cs_fail(&err, CS_INVALID, "it takes no arguments");
+        return cs_usage_error(verb, &err);
+    }
+    printf("caisson %s\n", CS_VERSION);
+    return CS_EXIT_OK;
+}
+
+/* --- completion --- */
+
+static void bash_completion(void)
+{
+    printf("# bash completion for caisson\n_caisson() {\n"
+           "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "  local verb=${COMP_WORDS[1]}\n"
+           "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++)
+        printf("%s ", v->name);
+    printf("' -- \"$cur\")); return\n  fi\n  case \"$verb $prev\" in\n");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++)
+        for (const struct cs_option *o = v->options; o->name; o++)
+            if (o->choices)
+                printf(
+                    "  '%s --%s'%s%s%c%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
+                    v->name, o->name, o->letter ? "|'" : "", o->letter ? v->name : "",
+                    o->letter ? ' ' : ' ', o->letter ? (char[]){'-', o->letter, '\'', 0} : "",
+                    o->choices);
+    printf("  esac\n  case \"$verb\" in\n");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
+        printf("  %s) [[ $cur == -* ]] && COMPREPLY=($(compgen -W '", v->name);
+        for (const struct cs_option *o = v->options; o->name; o++)
+            if (!o->hidden)
+                printf("--%s ", o->name);
+        printf("' -- \"$cur\")) || COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n");
+    }
+    printf("  esac\n}\ncomplete -o filenames -F _caisson caisson\n");
+}
+
+/* Text inside single quotes of a shell, without the characters that mean something there. */
+static void quoted(const char *text)
+{
+    for (; *text; text++)
+        if (*text != '\'' && *text != '[' && *text != ']' && *text != ':')
+            putchar(*text);
+}
+
+static void zsh_completion(void)
+{
+    printf("#compdef caisson\n_caisson() {\n  local -a verbs\n  verbs=(\n");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
+        printf("    '%s:", v->name);
+        quoted(v->summary);
+        printf("'\n");
+    }
+    printf("  )\n  if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n"
+           "  case $words[2] in\n");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
+        printf("  %s) _arguments ", v->name);
+        for (const struct cs_option *o = v->options; o->name; o++) {
+            if (o->hidden)
+                continue;
+            printf("'--%s[", o->name);
+            quoted(o->help);
+            printf("]%s%s%s%s' ", o->arg ? ":value:" : "", o->choices ? "(" : "",
+                   o->choices ? o->choices : "", o->choices ? ")" : "");
+        }
+        printf("'*:file:_files' ;;\n");
+    }
+    printf("  esac\n}\n_caisson \"$@\"\n");
+}
+
+static void fish_completion(void)
+{
+    printf("complete -c caisson -f -n __fish_use_subcommand -a '");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++)
+        printf("%s ", v->name);
+    printf("'\n");
+    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
+        for (const struct cs_option *o = v->options; o->name; o++) {
+            if (o->hidden)
+                continue;
+            printf("complete -c caisson -n '__fish_seen_subcommand_from %s' -l %s", v->name,
+                   o->name);
+            if (o->letter)
+                printf(" -s %c", o->letter);
+            if (o->choices)
+                printf(" -x -a '%s'", o->choices);
+            else if (o->arg)
+                printf(" -r");
+            printf(" -d '");
+            quoted(o->help);
+            printf("'\n");
+        }
+    }
+}
+
+int cs_verb_completion(const struct cs_verb *verb, int argc, char **argv)
+{
+    static const struct {
+        const char *shell;
+        void (*print)(void);
+    } shells[] = {{"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
+    for (size_t i = 0; argc == 2 && i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(argv[1], shells[i].shell) == 0) {
+            shells[i].print();
+            return CS_EXIT_OK;
+        }
+    }
+    struct cs_err err = {0};
+    cs_fail(&err, CS_INVALID, "name a shell: bash, zsh or fish");
+    return cs_usage_error(verb, &err);
+}

@@ -1,0 +1,407 @@
+/* `caisson run`: from words to a request, from a result to text. */
+#include "front/run_verb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "front/data.h"
+#include "front/text.h"
+
+/* --- words --- */
+
+static int read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err)
+{
+    for (;;) {
+        char *to = cs_buf_room(out, 65536);
+        ssize_t n = read(fd, to, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cs_fail_errno(err, "read");
+        if (n == 0)
+            return 0;
+        cs_buf_added(out, (size_t)n);
+        if (out->len > max)
+            return cs_fail(err, CS_INVALID, "more than %zu bytes", max);
+    }
+}
+
+/* "-" is stdin. */
+static int read_path(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
+{
+    CS_AUTO_FD int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        cs_fail_errno(err, "'%s'", path);
+        err->code = CS_INVALID;
+        return -1;
+    }
+    if (read_fd(fd, max, out, err) < 0) {
+        err->code = CS_INVALID;
+        return cs_wrap(err, "'%s'", path);
+    }
+    return 0;
+}
+
+static int take_input(struct cs_run_args *a, const char *value, struct cs_err *err)
+{
+    cs_buf_clear(&a->inputs);
+    if (value[0] == '@')
+        return read_path(value + 1, CS_INPUTS_MAX, &a->inputs, err);
+    cs_buf_puts(&a->inputs, value);
+    return 0;
+}
+
+static int take_number(const char *value, uint32_t *number, struct cs_err *err)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    if (*end || end == value || n < 1 || n > 64)
+        return cs_fail(err, CS_INVALID, "--jobs: '%s' is not a number from 1 to 64", value);
+    *number = (uint32_t)n;
+    return 0;
+}
+
+static int take_option(struct cs_run_args *a, const struct cs_option *o, const char *value,
+                       struct cs_err *err)
+{
+    switch (o->letter ? o->letter : o->name[0]) {
+    case 'e':
+        cs_buf_clear(&a->code);
+        cs_buf_puts(&a->code, value);
+        a->has_code = true;
+        return 0;
+    case 'i':
+        if (o->letter)
+            return take_input(a, value, err);
+        a->sandbox.full_isolation = value[0] == 'f';
+        return 0;
+    case 'l':
+        if (!o->letter)
+            return cs_limits_assign(&a->limits, value, err);
+        a->has_language = true;
+        return cs_language_parse(cs_str(value), &a->language, err);
+    case 't':
+        return cs_limit_parse(CS_LIMIT_WALL_CLOCK, value, &a->limits.wall_clock, err);
+    case 'm':
+        return cs_limit_parse(CS_LIMIT_MEMORY, value, &a->limits.memory, err);
+    case 'w':
+        a->workspace = value;
+        return 0;
+    case 'o':
+        a->json = value[0] == 'j';
+        return 0;
+    case 'q':
+        a->quiet = true;
+        return 0;
+    case 'v':
+        a->verbose = true;
+        return 0;
+    case 's':
+        a->sandbox.no_jit = true;
+        return 0;
+    case 'a':
+        return cs_walls_parse(value, &a->sandbox.allow_weak, err);
+    case 'n':
+        a->sandbox.no_cgroups = true;
+        return 0;
+    case 'b':
+        a->batch = true;
+        return 0;
+    case 'j':
+        return take_number(value, &a->jobs, err);
+    default:
+        return cs_fail(err, CS_BUG, "option --%s has no meaning", o->name);
+    }
+}
+
+static enum cs_language by_name(const char *file)
+{
+    struct cs_str name = cs_str(file);
+    if (cs_str_ends(name, ".py"))
+        return CS_PYTHON;
+    if (cs_str_ends(name, ".sh") || cs_str_ends(name, ".bash"))
+        return CS_BASH;
+    return CS_TYPESCRIPT;
+}
+
+static int take_words(struct cs_run_args *a, const struct cs_verb *verb, int argc, char **argv,
+                      struct cs_err *err)
+{
+    struct cs_args args = {.verb = verb, .argc = argc, .argv = argv};
+    const struct cs_option *option;
+    const char *value;
+    int got;
+    while ((got = cs_args_next(&args, &option, &value, err)) > 0) {
+        if (option && take_option(a, option, value, err) < 0)
+            return -1;
+        if (!option && a->file)
+            return cs_fail(err, CS_INVALID, "one program at a time, but there are '%s' and '%s'",
+                           a->file, value);
+        if (!option)
+            a->file = value;
+    }
+    if (got < 0)
+        return -1;
+    if (a->batch)
+        return 0;
+    if (a->has_code == (a->file != NULL))
+        return cs_fail(err, CS_INVALID,
+                       a->file ? "either a FILE or -e CODE, not both"
+                               : "what to run? Name a FILE, '-' for stdin, or -e CODE");
+    if (a->file && read_path(a->file, CS_CODE_MAX, &a->code, err) < 0)
+        return -1;
+    if (a->file && !a->has_language)
+        a->language = by_name(a->file);
+    struct stat st;
+    if (a->workspace && (stat(a->workspace, &st) < 0 || !S_ISDIR(st.st_mode)))
+        return cs_fail(err, CS_INVALID, "--workspace: '%s' is not a directory", a->workspace);
+    return cs_policy_admit(cs_buf_str(&a->code), cs_buf_str(&a->inputs), &a->limits, err);
+}
+
+/* --- text --- */
+
+struct session {
+    struct cs_run_args *args;
+    struct cs_runner *runner;
+    struct cs_run *run;
+    uv_timer_t spinner;
+    uv_signal_t interrupt;
+    uint64_t started;
+    bool colour, live; /* live: a progress line is on the terminal */
+    bool terminal;
+    char progress[120];
+    int exit_status;
+};
+
+static void clear_line(struct session *s)
+{
+    if (s->live)
+        fputs("\r\033[K", stderr);
+    s->live = false;
+}
+
+static void on_log(void *ctx, enum cs_level level, struct cs_str text)
+{
+    static const char *const codes[] = {"\033[2m", "", "\033[33m", "\033[31m"};
+    struct session *s = ctx;
+    if (s->args->quiet || s->args->json)
+        return;
+    clear_line(s);
+    fputs(cs_text_style(s->colour, codes[level]), stderr);
+    cs_text_lines(stderr, "", text.len ? text : CS_STR("\n"));
+    fputs(cs_text_style(s->colour && *codes[level], "\033[0m"), stderr);
+}
+
+static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
+{
+    struct session *s = ctx;
+    bool is_result = !is_stderr && s->args->language == CS_BASH;
+    if (s->args->quiet || s->args->json || is_result)
+        return;
+    clear_line(s);
+    cs_text_safe(stderr, bytes);
+}
+
+static void on_progress(void *ctx, struct cs_str json)
+{
+    struct session *s = ctx;
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    if (cs_json_parse(json, NULL, &doc, NULL) < 0)
+        return;
+    struct cs_json_val root = cs_json_root(&doc);
+    double done = 0, total = 0;
+    cs_json_f64(cs_json_get(root, "progress"), &done);
+    bool has_total = cs_json_f64(cs_json_get(root, "total"), &total);
+    struct cs_str message = cs_json_str(cs_json_get(root, "message"), &arena);
+    if (has_total)
+        snprintf(s->progress, sizeof s->progress, " %g/%g %.*s", done, total,
+                 (int)(message.len < 60 ? message.len : 60), message.at);
+    else
+        snprintf(s->progress, sizeof s->progress, " %g %.*s", done,
+                 (int)(message.len < 60 ? message.len : 60), message.at);
+}
+
+static void on_spin(uv_timer_t *t)
+{
+    struct session *s = t->data;
+    clear_line(s);
+    fprintf(stderr, "\033[2mrunning, %.0f s", (double)(uv_now(t->loop) - s->started) / 1000);
+    cs_text_safe(stderr, cs_str(s->progress));
+    fputs("\033[0m", stderr);
+    fflush(stderr);
+    s->live = true;
+}
+
+static void print_value(const struct cs_result *r)
+{
+    if (!r->value.len || cs_str_is(r->value, "null"))
+        return;
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_json_limits deep = {.bytes = r->value.len, .depth = 2000, .allow_duplicate = true};
+    if (r->value.at[0] == '"' && cs_json_parse(r->value, &deep, &doc, NULL) == 0) {
+        struct cs_str text = cs_json_str(cs_json_root(&doc), &arena);
+        if (isatty(STDOUT_FILENO))
+            cs_text_safe(stdout, text);
+        else
+            fwrite(text.at, 1, text.len, stdout);
+        if (!text.len || text.at[text.len - 1] != '\n')
+            putchar('\n');
+        return;
+    }
+    CS_AUTO_BUF struct cs_buf pretty = {0};
+    cs_json_pretty(r->value, &pretty);
+    cs_text_safe(stdout, cs_buf_str(&pretty));
+    putchar('\n');
+}
+
+static void print_error(const struct session *s, const struct cs_result *r)
+{
+    const struct cs_error *e = &r->error;
+    fprintf(stderr, "%s%s%s: ", cs_text_style(s->colour, "\033[1;31m"), cs_error_type_name(e->type),
+            cs_text_style(s->colour, "\033[0m"));
+    cs_text_safe(stderr, e->message);
+    fputc('\n', stderr);
+    if (e->line)
+        fprintf(stderr, "  at line %u%s%.0u\n", e->line, e->column ? ", column " : "", e->column);
+    cs_text_lines(stderr, "  ", e->snippet);
+    if (s->args->verbose && e->stack.len)
+        cs_text_lines(stderr, "  ", e->stack);
+    if (e->suggestion.len) {
+        fprintf(stderr, "%shint:%s ", cs_text_style(s->colour, "\033[36m"),
+                cs_text_style(s->colour, "\033[0m"));
+        cs_text_safe(stderr, e->suggestion);
+        fputc('\n', stderr);
+    }
+}
+
+static void print_figures(const struct cs_result *r)
+{
+    fprintf(stderr, "%s: %.1f ms, %.1f ms of processor time, %.1f MB at most, risk %s\n",
+            cs_status_name(r->status), (double)r->wall_us / 1000, (double)r->cpu_us / 1000,
+            (double)r->memory_peak / (1 << 20), cs_risk_name(r->verdict.risk));
+    for (uint32_t i = 0; i < r->verdict.reason_count; i++)
+        fprintf(stderr, "  %.*s\n", CS_STR_ARG(r->verdict.reasons[i]));
+}
+
+static void print_result(struct session *s, const struct cs_result *r)
+{
+    clear_line(s);
+    if (s->args->json) {
+        CS_AUTO_BUF struct cs_buf line = {0}, pretty = {0};
+        cs_envelope(r, &line);
+        cs_json_pretty(cs_buf_str(&line), &pretty);
+        fwrite(pretty.at, 1, pretty.len, stdout);
+        putchar('\n');
+        return;
+    }
+    fflush(stderr);
+    if (!r->failed)
+        print_value(r);
+    else if (r->is_guest && r->language == CS_BASH && r->out.len)
+        cs_text_safe(stdout, r->out); /* what a failed script printed is worth having */
+    fflush(stdout);
+    if (r->failed)
+        print_error(s, r);
+    if (r->output_cut && !s->args->quiet)
+        fprintf(
+            stderr,
+            "%llu bytes of output were cut; --limit output=N and --limit log_lines=N raise it\n",
+            (unsigned long long)r->output_cut);
+    if (s->args->verbose)
+        print_figures(r);
+}
+
+/* --- the run --- */
+
+int cs_exit_of(const struct cs_result *r)
+{
+    if (!r->failed)
+        return CS_EXIT_OK;
+    if (r->status == CS_STATUS_DENIED)
+        return CS_EXIT_DENIED;
+    if (r->error.type == CS_ERROR_INTERNAL)
+        return CS_EXIT_OURS;
+    return r->error.has_limit ? CS_EXIT_LIMIT : CS_EXIT_PROGRAM;
+}
+
+static void on_done(void *ctx, const struct cs_result *r)
+{
+    struct session *s = ctx;
+    s->run = NULL;
+    s->exit_status = cs_exit_of(r);
+    print_result(s, r);
+    uv_close((uv_handle_t *)&s->spinner, NULL);
+    uv_close((uv_handle_t *)&s->interrupt, NULL);
+    cs_runner_close(s->runner, NULL, NULL);
+}
+
+static void on_interrupt(uv_signal_t *h, int number)
+{
+    (void)number;
+    struct session *s = h->data;
+    if (s->run)
+        cs_run_cancel(s->run);
+}
+
+static int run_one(struct cs_run_args *a, struct cs_err *err)
+{
+    uv_loop_t *loop = uv_default_loop();
+    struct session s = {.args = a, .colour = cs_text_colour(stderr)};
+    s.terminal = cs_text_colour(stderr) && !a->quiet && !a->json;
+    if (cs_runner_new(loop, &a->sandbox, &s.runner, err) < 0)
+        return -1;
+    uv_timer_init(loop, &s.spinner);
+    uv_signal_init(loop, &s.interrupt);
+    s.spinner.data = s.interrupt.data = &s;
+    s.started = uv_now(loop);
+    uv_signal_start(&s.interrupt, on_interrupt, SIGINT);
+    if (s.terminal)
+        uv_timer_start(&s.spinner, on_spin, 1000, 250);
+    struct cs_request request = {
+        .language = a->language,
+        .code = cs_buf_str(&a->code),
+        .inputs = cs_buf_str(&a->inputs),
+        .limits = a->limits,
+        .workspace = a->workspace,
+    };
+    struct cs_run_watch watch = {on_log, on_output, on_progress};
+    s.run = cs_run_start(s.runner, &request, &watch, on_done, &s);
+    uv_run(loop, UV_RUN_DEFAULT);
+    uv_loop_close(loop);
+    return s.exit_status;
+}
+
+int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
+{
+    struct cs_run_args a = {.limits = cs_limits_default(), .jobs = 1};
+    struct cs_err err = {0};
+    int status;
+    if (take_words(&a, verb, argc, argv, &err) < 0) {
+        status = cs_usage_error(verb, &err);
+    } else if (cs_data_scratch(a.data_dir, sizeof a.data_dir, &err) < 0) {
+        fprintf(stderr, "caisson run: %s\n", err.msg);
+        status = CS_EXIT_OURS;
+    } else {
+        a.sandbox.scratch_dir = a.data_dir;
+#ifdef CS_TEST_HOOKS
+        const char *weak = getenv("CAISSON_TEST_WEAK_JAIL");
+        a.sandbox.weak_for_test = weak && weak[0] == '1';
+#endif
+        status = a.batch ? cs_run_batch(&a) : run_one(&a, &err);
+        if (status < 0) {
+            fprintf(stderr, "caisson run: %s\n", err.msg);
+            status = err.code == CS_DENIED ? CS_EXIT_DENIED : CS_EXIT_OURS;
+        }
+    }
+    cs_buf_done(&a.code);
+    cs_buf_done(&a.inputs);
+    return status;
+}

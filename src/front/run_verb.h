@@ -1,0 +1,30 @@
+/* Inside of front/: what `caisson run` was asked for, shared with its batch form. */
+#ifndef CS_FRONT_RUN_VERB_H
+#define CS_FRONT_RUN_VERB_H
+
+#include "base/buf.h"
+#include "front/verbs.h"
+#include "run/run.h"
+
+struct cs_run_args {
+    struct cs_buf code, inputs;
+    bool has_code;
+    const char *file; /* operand, or NULL */
+    bool has_language;
+    enum cs_language language;
+    struct cs_limits limits;
+    bool memory_set;
+    const char *workspace;
+    bool json, quiet, verbose, batch;
+    uint32_t jobs;
+    struct cs_sandbox_options sandbox;
+    char data_dir[4096];
+};
+
+/* The exit status that a result stands for. */
+int cs_exit_of(const struct cs_result *result);
+
+/* Requests as lines of JSON on stdin, envelopes as lines on stdout. */
+int cs_run_batch(struct cs_run_args *args);
+
+#endif

@@ -1,0 +1,201 @@
+/* The one envelope. */
+#include <string.h>
+
+#include "base/json.h"
+#include "run/run.h"
+
+const char *cs_status_name(enum cs_status status)
+{
+    static const char *const names[] = {"completed", "failed", "denied", "cancelled"};
+    return names[status];
+}
+
+const char *cs_error_type_name(enum cs_error_type type)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        CS_ERROR_TYPES(X)
+#undef X
+    };
+    return names[type];
+}
+
+static const char *const language_names[] = {"typescript", "python", "bash", "node"};
+
+const char *cs_language_name(enum cs_language language)
+{
+    return language_names[language];
+}
+
+int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_err *err)
+{
+    static const struct {
+        const char *name;
+        enum cs_language language;
+    } also[] = {{"ts", CS_TYPESCRIPT},  {"javascript", CS_TYPESCRIPT},
+                {"js", CS_TYPESCRIPT},  {"py", CS_PYTHON},
+                {"python3", CS_PYTHON}, {"sh", CS_BASH},
+                {"shell", CS_BASH},     {"nodejs", CS_NODE}};
+    for (size_t i = 0; i < CS_COUNT(language_names); i++) {
+        if (cs_str_is(name, language_names[i])) {
+            *language = (enum cs_language)i;
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < CS_COUNT(also); i++) {
+        if (cs_str_is(name, also[i].name)) {
+            *language = also[i].language;
+            return 0;
+        }
+    }
+    return cs_fail(err, CS_INVALID,
+                   "there is no language '%.*s'; there are typescript, python, bash and node",
+                   (int)(name.len < 40 ? name.len : 40), name.at);
+}
+
+static void member(struct cs_json_writer *w, const char *key, struct cs_str text)
+{
+    if (!text.len)
+        return;
+    cs_json_key(w, key);
+    cs_json_put_str(w, text);
+}
+
+static void number(struct cs_json_writer *w, const char *key, uint64_t value)
+{
+    cs_json_key(w, key);
+    cs_json_put_u64(w, value);
+}
+
+static void put_error(struct cs_json_writer *w, const struct cs_error *e)
+{
+    cs_json_key(w, "error");
+    cs_json_open(w, '{');
+    cs_json_key(w, "type");
+    cs_json_put_z(w, cs_error_type_name(e->type));
+    member(w, "name", e->name);
+    cs_json_key(w, "message");
+    cs_json_put_str(w, e->message);
+    if (e->line)
+        number(w, "line", e->line);
+    if (e->column)
+        number(w, "column", e->column);
+    member(w, "snippet", e->snippet);
+    member(w, "stack", e->stack);
+    member(w, "suggestion", e->suggestion);
+    if (e->has_limit) {
+        cs_json_key(w, "limit");
+        cs_json_open(w, '{');
+        cs_json_key(w, "name");
+        cs_json_put_z(w, cs_limit_name(e->limit));
+        number(w, "value", e->limit_value);
+        cs_json_key(w, "unit");
+        cs_json_put_z(w, cs_limit_unit(e->limit));
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, '}');
+}
+
+static void put_logs(struct cs_json_writer *w, const struct cs_result *r)
+{
+    static const char *const levels[] = {"debug", "info", "warn", "error"};
+    cs_json_key(w, "logs");
+    cs_json_open(w, '[');
+    for (size_t i = 0; i < r->log_count; i++) {
+        cs_json_open(w, '{');
+        cs_json_key(w, "level");
+        cs_json_put_z(w, levels[r->logs[i].level]);
+        cs_json_key(w, "text");
+        cs_json_put_str(w, r->logs[i].text);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+    if (r->output_cut)
+        number(w, "output_bytes_cut", r->output_cut);
+}
+
+static void put_list(struct cs_json_writer *w, const char *key, const struct cs_str *list,
+                     uint32_t count)
+{
+    cs_json_key(w, key);
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < count; i++)
+        cs_json_put_str(w, list[i]);
+    cs_json_close(w, ']');
+}
+
+static void put_risk(struct cs_json_writer *w, const struct cs_verdict *v)
+{
+    cs_json_key(w, "risk");
+    cs_json_open(w, '{');
+    cs_json_key(w, "level");
+    cs_json_put_z(w, cs_risk_name(v->risk));
+    put_list(w, "reasons", v->reasons, v->reason_count);
+    put_list(w, "mitigations", v->mitigations, v->mitigation_count);
+    cs_json_close(w, '}');
+}
+
+static void put_metrics(struct cs_json_writer *w, const struct cs_result *r)
+{
+    cs_json_key(w, "metrics");
+    cs_json_open(w, '{');
+    cs_json_key(w, "execution_time_ms");
+    cs_json_put_f64(w, (double)r->wall_us / 1000);
+    cs_json_key(w, "cpu_ms");
+    cs_json_put_f64(w, (double)r->cpu_us / 1000);
+    cs_json_key(w, "memory_peak_mb");
+    cs_json_put_f64(w, (double)(r->memory_peak / 1024) / 1024);
+    number(w, "tool_calls", r->tool_calls);
+    number(w, "result_size_bytes", r->value.len);
+    cs_json_close(w, '}');
+}
+
+static void put_limits(struct cs_json_writer *w, const struct cs_limits *limits)
+{
+    cs_json_key(w, "limits");
+    cs_json_open(w, '{');
+    for (int i = 0; i < CS_LIMIT_COUNT; i++)
+        number(w, cs_limit_name((enum cs_limit)i), cs_limit_get(limits, (enum cs_limit)i));
+    cs_json_close(w, '}');
+}
+
+void cs_envelope(const struct cs_result *r, struct cs_buf *out)
+{
+    struct cs_json_writer w = CS_JSON_WRITER(out);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "status");
+    cs_json_put_z(&w, cs_status_name(r->status));
+    cs_json_key(&w, "execution_id");
+    cs_json_put_z(&w, r->execution_id);
+    cs_json_key(&w, "session_id");
+    cs_json_put_null(&w);
+    cs_json_key(&w, "language");
+    cs_json_put_z(&w, cs_language_name(r->language));
+    cs_json_key(&w, "result");
+    if (r->value.len && !r->failed)
+        cs_json_put_raw(&w, r->value);
+    else
+        cs_json_put_null(&w);
+    if (r->failed)
+        put_error(&w, &r->error);
+    put_logs(&w, r);
+    if (r->is_guest) {
+        cs_json_key(&w, "stdout");
+        cs_json_put_str(&w, r->out);
+        cs_json_key(&w, "stderr");
+        cs_json_put_str(&w, r->err);
+        cs_json_key(&w, "exit_status");
+        if (r->exit_status >= 0)
+            cs_json_put_i64(&w, r->exit_status);
+        else
+            cs_json_put_null(&w);
+    }
+    cs_json_key(&w, "calls");
+    cs_json_put_raw(&w, CS_STR("[]"));
+    cs_json_key(&w, "artifacts");
+    cs_json_put_raw(&w, CS_STR("[]"));
+    put_metrics(&w, r);
+    put_risk(&w, &r->verdict);
+    put_limits(&w, &r->limits);
+    cs_json_close(&w, '}');
+}

@@ -1,0 +1,119 @@
+/*
+ * One execution, from request to result, by the one path: admit, compile, assess, execute, settle.
+ *
+ * Runs in: daemon, loop thread.
+ * Order:   new -> start, as often as wanted, each: `done` once -> close.
+ * Owner:   the request is borrowed until cs_run_start returns; the result is lent to `done`.
+ * Failure: whatever goes wrong is a result with an error in it. cs_run_start itself cannot fail.
+ */
+#ifndef CS_RUN_RUN_H
+#define CS_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "policy/policy.h"
+#include "sandbox/sandbox.h"
+
+struct cs_runner;
+struct cs_run;
+
+/* What every door makes out of the bytes it got. */
+struct cs_request {
+    enum cs_language language;
+    struct cs_str code;
+    struct cs_str inputs;    /* JSON, or empty */
+    struct cs_limits limits; /* wanted; cs_limits_default() if nothing special */
+    const char *workspace;   /* directory to copy in and out, or NULL */
+};
+
+enum cs_status { CS_STATUS_COMPLETED, CS_STATUS_FAILED, CS_STATUS_DENIED, CS_STATUS_CANCELLED };
+
+/* type in the envelope, what it is */
+#define CS_ERROR_TYPES(X)             \
+    X(SYNTAX, "syntax_error")         \
+    X(TYPE, "type_error")             \
+    X(RUNTIME, "runtime_error")       \
+    X(TIMEOUT, "timeout_error")       \
+    X(RESOURCE, "resource_error")     \
+    X(PERMISSION, "permission_error") \
+    X(VALIDATION, "validation_error") \
+    X(UPSTREAM, "upstream_error")     \
+    X(INTERNAL, "internal_error")
+
+enum cs_error_type {
+#define X(id, name) CS_ERROR_##id,
+    CS_ERROR_TYPES(X)
+#undef X
+        CS_ERROR_COUNT
+};
+
+struct cs_error {
+    enum cs_error_type type;
+    struct cs_str message, suggestion, snippet, stack, name; /* empty: not there */
+    uint32_t line, column;                                   /* 0: not there */
+    bool has_limit;
+    enum cs_limit limit;
+    uint64_t limit_value;
+};
+
+struct cs_log {
+    enum cs_level level;
+    struct cs_str text;
+};
+
+struct cs_result {
+    enum cs_status status;
+    char execution_id[36];
+    enum cs_language language;
+    struct cs_str value; /* JSON; empty: none */
+    bool failed;
+    struct cs_error error; /* if failed */
+    const struct cs_log *logs;
+    size_t log_count;
+    uint64_t output_cut; /* bytes of logs and streams that were dropped */
+    bool is_guest;
+    struct cs_str out, err; /* streams of a guest */
+    int exit_status;        /* of a guest; -1: it did not end by itself */
+    uint32_t tool_calls;
+    uint64_t wall_us, cpu_us, memory_peak;
+    struct cs_verdict verdict;
+    struct cs_limits limits;
+    char code_hash[65], inputs_hash[65], output_hash[65]; /* SHA-256, hex */
+};
+
+/* What may be watched while it runs; each may be NULL. Called on the loop. */
+struct cs_run_watch {
+    void (*log)(void *ctx, enum cs_level level, struct cs_str text);
+    void (*output)(void *ctx, bool is_stderr, struct cs_str bytes);
+    void (*progress)(void *ctx, struct cs_str json);
+};
+
+int cs_runner_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
+                  struct cs_runner **runner, struct cs_err *err);
+void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *ctx);
+unsigned cs_runner_ready(const struct cs_runner *runner);
+
+/* `done` runs once, never before this has returned. */
+struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *request,
+                            const struct cs_run_watch *watch,
+                            void (*done)(void *ctx, const struct cs_result *result), void *ctx);
+
+/* Ends it; `done` still comes, with status cancelled. */
+void cs_run_cancel(struct cs_run *run);
+
+const char *cs_status_name(enum cs_status status);
+const char *cs_error_type_name(enum cs_error_type type);
+const char *cs_language_name(enum cs_language language);
+
+/* CS_INVALID, with the known ones, if there is no such language. "ts", "py", "sh", "js" are
+ * accepted. */
+int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_err *err);
+
+/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. */
+void cs_envelope(const struct cs_result *result, struct cs_buf *out);
+
+#endif

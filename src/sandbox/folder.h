@@ -1,0 +1,33 @@
+/*
+ * Whole directories: copied, measured, removed, without ever following a link.
+ *
+ * Runs in: daemon, thread pool (they block). The content is a hostile program's: odd names,
+ * unreadable directories, deep nesting, pipes and sparse giants are expected. Limits:  struct
+ * cs_folder_size for bytes and files; CS_FOLDER_DEPTH levels; deeper ones are left out by copying,
+ * and still removed.
+ */
+#ifndef CS_SANDBOX_FOLDER_H
+#define CS_SANDBOX_FOLDER_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define CS_FOLDER_DEPTH 64
+
+struct cs_folder_size {
+    uint64_t bytes, bytes_max; /* max 0: no limit */
+    uint32_t files, files_max;
+};
+
+/* Regular files and directories of `from` to the same names in `to` (both directory fds, borrowed).
+ * Stops with CS_LIMIT at the maximum. Existing regular files are replaced. */
+int cs_folder_copy(int from, int to, struct cs_folder_size *size, struct cs_err *err);
+
+/* Adds up a tree, the top included. What cannot be read counts as nothing. */
+void cs_folder_measure(int at, const char *name, struct cs_folder_size *size);
+
+/* Removes a tree, the top included; makes directories accessible where it must. -1 with errno. */
+int cs_folder_remove(int at, const char *name);
+
+#endif

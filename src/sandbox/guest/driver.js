@@ -1,0 +1,154 @@
+// Runs the program of a Node guest, and says how it ended. The counterpart of driver.py: main(inputs)
+// or the default export is called, unless the program calls main() itself.
+'use strict';
+const fs = require('node:fs');
+const Module = require('node:module');
+const vm = require('node:vm');
+
+const BRIDGE = Number(process.env.CAISSON_BRIDGE || 3);
+const HEAD = 24;
+const CALL = 7, RESULT = 9, LOG = 10, PROGRESS = 11, DONE = 12;
+const LEVELS = { debug: 0, info: 1, warn: 2, error: 3 };
+const REASONS = { 1: 'missing', 2: 'denied', 3: 'limit', 4: 'invalid', 5: 'failed' };
+const inputs = JSON.parse(fs.readFileSync('/caisson/inputs.json', 'utf8') || '{}');
+
+class ToolError extends Error {
+  constructor(message, reason, server, tool) {
+    super(message);
+    this.name = 'ToolError';
+    Object.assign(this, { reason, server, tool });
+  }
+}
+
+function frame(kind, id, body) {
+  const head = Buffer.alloc(HEAD);
+  head.writeUInt32LE(body.length, 0);
+  head.writeUInt16LE(kind, 4);
+  head.writeUInt16LE(1, 6);
+  head.writeBigUInt64LE(id, 8);
+  return Buffer.concat([head, body]);
+}
+
+function text(value) {
+  const bytes = Buffer.from(String(value), 'utf8');
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length, 0);
+  return Buffer.concat([length, bytes]);
+}
+
+// The bridge blocks, and one program speaks at a time: simple, and in order.
+function send(bytes) {
+  for (let at = 0; at < bytes.length;) at += fs.writeSync(BRIDGE, bytes, at);
+}
+
+function receive(count) {
+  const out = Buffer.alloc(count);
+  for (let at = 0; at < count;) {
+    const n = fs.readSync(BRIDGE, out, at, count - at, null);
+    if (n === 0) throw new Error('the bridge is closed');
+    at += n;
+  }
+  return out;
+}
+
+let next = 1n;
+const caisson = {
+  inputs,
+  ToolError,
+  async call(server, tool, args = {}) {
+    const id = next++;
+    send(frame(CALL, id, Buffer.concat([text(server), text(tool), text(JSON.stringify(args))])));
+    for (;;) {
+      const head = receive(HEAD);
+      const body = receive(head.readUInt32LE(0));
+      if (head.readUInt16LE(4) !== RESULT || head.readBigUInt64LE(8) !== id) continue;
+      const payload = body.toString('utf8', 5, 5 + body.readUInt32LE(1));
+      if (body[0] !== 0) throw new ToolError(payload, REASONS[body[0]] || 'failed', server, tool);
+      return payload ? JSON.parse(payload) : undefined;
+    }
+  },
+  progress(progress, total, message) {
+    send(frame(PROGRESS, 0n, text(JSON.stringify({ progress, total, message }))));
+  },
+  log(level, message) {
+    send(frame(LOG, 0n, Buffer.concat([Buffer.from([LEVELS[level] ?? 1]), text(message)])));
+  },
+};
+
+function done(outcome, json) {
+  const tail = Buffer.alloc(4);
+  send(frame(DONE, 0n, Buffer.concat([Buffer.from([outcome]), text(json), tail])));
+}
+
+function describe(error, source) {
+  const isError = error instanceof Error;
+  const stack = isError ? String(error.stack) : '';
+  const at = /\/caisson\/program\.[cm]js:(\d+)(?::(\d+))?/.exec(stack);
+  const line = at ? Number(at[1]) : null;
+  let column = at && at[2] ? Number(at[2]) : null;
+  const syntax = isError && error.name === 'SyntaxError' && /^\/caisson\/program/.test(stack);
+  const row = line ? source.split('\n')[line - 1] : undefined;
+  if (syntax && column === null) {
+    const mark = stack.split('\n')[2] || '';
+    column = mark.includes('^') ? mark.indexOf('^') + 1 : null;
+  }
+  return {
+    type: syntax ? 'syntax_error' : 'runtime_error',
+    name: isError ? error.name : 'Error',
+    message: (isError ? error.message : String(error)).slice(0, 8192),
+    line,
+    column,
+    snippet: row === undefined ? null
+      : row.slice(0, 400) + (column ? '\n' + ' '.repeat(column - 1) + '^' : ''),
+    stack: stack.split('\n').filter((s) => s.includes('/caisson/program')).join('\n')
+      .replaceAll(/(file:\/\/)?\/caisson\/program\.[cm]js/g, 'program.js').slice(0, 8192),
+  };
+}
+
+// CommonJS first; what only a module may contain then decides for a module.
+async function load(source) {
+  try {
+    return loadCommon(source);
+  } catch (error) {
+    const modules = /import statement|Unexpected token 'export'|await is only valid|import\.meta/;
+    if (!(error instanceof SyntaxError) || !modules.test(error.message)) throw error;
+  }
+  const space = await import('/caisson/program.mjs');
+  return space.default ?? space.main ?? space.__caisson_main;
+}
+
+function loadCommon(source) {
+  const run = vm.compileFunction(
+    source + '\n;typeof main === "function" && (module.__main = main);',
+    ['exports', 'require', 'module', '__filename', '__dirname'],
+    {
+      filename: '/caisson/program.cjs',
+      importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
+  const module = { exports: {} };
+  run(module.exports, Module.createRequire('/workspace/program.js'), module,
+    '/workspace/program.js', '/workspace');
+  const exported = module.exports;
+  return typeof exported === 'function' ? exported
+    : exported?.default ?? exported?.main ?? module.__main;
+}
+
+async function drive() {
+  globalThis.inputs = inputs;
+  globalThis.caisson = caisson;
+  const source = fs.readFileSync('/caisson/program.cjs', 'utf8');
+  try {
+    const main = await load(source);
+    const own = /^(?:await\s+)?(?:\(\s*)?main\s*\(/m.test(source);
+    if (main !== undefined && !own) {
+      const value = typeof main === 'function' ? await main(inputs) : await main;
+      done(0, JSON.stringify(value === undefined ? null : value));
+    }
+  } catch (error) {
+    console.error(error instanceof Error ? error.stack : error);
+    process.exitCode = 1;
+    done(1, JSON.stringify(describe(error, source)));
+  }
+}
+
+drive();

@@ -1,0 +1,126 @@
+/*
+ * A hostile program in a box: ask for one, hear it, answer it, and learn how it ended.
+ *
+ * Runs in: daemon, loop thread; files are read and written in libuv's thread pool.
+ * Order:   new -> start jobs, each: (facts -> verdict) -> calls, logs ... -> ended -> close, free.
+ * Owner:   a job belongs to the sandbox; the pointer is valid until its `ended` has returned.
+ * Failure: whatever the program does ends in `ended`, exactly once. When `ended` runs, the whole
+ * process tree is dead and reaped, and its mounts, control group and scratch files are gone.
+ *
+ * What is hidden here: zygote, namespaces, filters, control groups, frames.
+ */
+#ifndef CS_SANDBOX_SANDBOX_H
+#define CS_SANDBOX_SANDBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "sandbox/limits.h"
+#include "sandbox/role.h"
+#include "sandbox/walls.h"
+#include "sandbox/wire.h"
+
+struct cs_sandbox;
+struct cs_job;
+
+enum cs_language { CS_TYPESCRIPT, CS_PYTHON, CS_BASH, CS_NODE };
+
+struct cs_sandbox_options {
+    uint32_t pool;           /* workers kept ready. 0: for one execution; everything is made when it
+                              * is needed, and for that one alone */
+    const char *scratch_dir; /* an existing directory of ours for workspaces; copied.
+                              * What dead processes left there is removed. */
+    uint32_t allow_weak;     /* walls that may be missing, as from cs_walls_parse */
+    bool full_isolation;     /* every worker gets all namespaces of its own */
+    bool no_jit;             /* the strict profile */
+    bool no_cgroups;         /* bound by polling even where control groups could be used */
+    uint32_t recycle_after;  /* executions per zygote; 0: CS_RECYCLE_AFTER */
+#ifdef CS_TEST_HOOKS
+    bool weak_for_test;
+#endif
+};
+
+#define CS_RECYCLE_AFTER 2000
+
+struct cs_job_spec {
+    enum cs_language language;
+    struct cs_str source; /* borrowed until cs_job_start returns, like inputs and state */
+    struct cs_str inputs; /* JSON or empty */
+    struct cs_str state;
+    uint64_t seed[2];
+    struct cs_limits limits;
+    const char *workspace; /* directory of the host to copy in and out, or NULL */
+};
+
+/* How a job ended. One of these is the reason; what came before (logs, streams) stays valid. */
+enum cs_ending {
+    CS_ENDED_VALUE,     /* payload: the result as JSON */
+    CS_ENDED_ERROR,     /* payload: the worker's error report, JSON, unchecked */
+    CS_ENDED_EXIT,      /* a guest ended without a report: exit_status says how */
+    CS_ENDED_LIMIT,     /* a limit ended it: `limit` */
+    CS_ENDED_SYSCALL,   /* the syscall filter ended it */
+    CS_ENDED_SIGNAL,    /* it crashed: `signal` */
+    CS_ENDED_PROTOCOL,  /* it broke the rules of the wire: `err` */
+    CS_ENDED_CANCELLED, /* cs_job_cancel */
+    CS_ENDED_FAILED,    /* we could not run it: `err` */
+};
+
+struct cs_job_end {
+    enum cs_ending how;
+    struct cs_str payload;
+    enum cs_limit limit; /* LIMIT; also set with ERROR when the report names memory */
+    int signal;
+    int exit_status;     /* guests: 0-255, or 128 + signal; -1 if it did not end by itself */
+    bool memory_refused; /* the engine was refused memory at least once */
+    bool syscall_refused;
+    bool scratch_full; /* no byte or no file was left; `limit` says which */
+    bool fork_refused; /* a guest: the limit of processes was reached */
+    uint64_t wall_us, cpu_us, memory_peak;
+    struct cs_err err;
+};
+
+/* Called on the loop. Strings are borrowed for the call. `facts` and `call` want an answer, some
+ * time. */
+struct cs_job_events {
+    void (*facts)(void *ctx, struct cs_str json); /* answer: cs_job_verdict */
+    void (*call)(void *ctx, uint64_t id, struct cs_str server, struct cs_str tool,
+                 struct cs_str arguments); /* answer: cs_job_result */
+    void (*log)(void *ctx, enum cs_level level, struct cs_str text);
+    void (*output)(void *ctx, bool is_stderr, struct cs_str bytes); /* guests */
+    void (*progress)(void *ctx, struct cs_str json);
+    void (*ended)(void *ctx, const struct cs_job_end *end);
+};
+
+/* Starts the zygote and returns at once; jobs may be started before it is ready. */
+int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
+                   struct cs_sandbox **sandbox, struct cs_err *err);
+
+/* Ends everything; `closed` runs when nothing of it is left. Running jobs end as cancelled first.
+ */
+void cs_sandbox_close(struct cs_sandbox *sandbox, void (*closed)(void *ctx), void *ctx);
+
+/* How many warm workers wait. For benchmarks, and for `ready` in a health answer. */
+unsigned cs_sandbox_ready(const struct cs_sandbox *sandbox);
+
+/* `ended` will run once, never before this has returned. `events` and `ctx` must live until then.
+ */
+int cs_job_start(struct cs_sandbox *sandbox, const struct cs_job_spec *spec,
+                 const struct cs_job_events *events, void *ctx, struct cs_job **job,
+                 struct cs_err *err);
+
+/* The answer to `facts`. `limits` (may be NULL) can only be tighter than those it started with. */
+void cs_job_verdict(struct cs_job *job, bool allowed, const struct cs_limits *limits,
+                    struct cs_str message);
+void cs_job_result(struct cs_job *job, uint64_t id, enum cs_answer status, struct cs_str payload);
+void cs_job_cancel(struct cs_job *job);
+
+/* Milliseconds since the job started, its own clock. */
+uint64_t cs_job_elapsed_us(const struct cs_job *job);
+
+/* NULL if programs of this language can run here, else a sentence that says what to install. */
+const char *cs_language_missing(enum cs_language language);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * Frames out, answers in. To the prelude a call is a number that is settled later.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "worker/crash.h"
+#include "worker/host.h"
+#include "worker/text.h"
+
+/* More calls and files than this at once are refused: the daemon answers 8 at a time anyway. */
+#define WAITING_MAX 20000
+
+/* The daemon is gone, or refuses to read: there is nobody left to tell. */
+#define EXIT_PEER_GONE 71
+
+void cs_bridge_send(struct cs_buf *frame)
+{
+    cs_crash_sending(true);
+    size_t at = 0;
+    while (at < frame->len) {
+        ssize_t n = send(cs_worker.sock, frame->at + at, frame->len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            _exit(EXIT_PEER_GONE);
+        at += (size_t)n;
+    }
+    cs_buf_clear(frame);
+    cs_crash_sending(false);
+}
+
+static void send_log(enum cs_level level, struct cs_str text)
+{
+    struct cs_buf *b = &cs_worker.out;
+    size_t mark = cs_frame_begin(b, CS_MSG_LOG, 0, 0);
+    cs_put_u8(b, (uint8_t)level);
+    cs_put_str(b, text);
+    cs_frame_end(b, mark);
+    cs_bridge_send(b);
+}
+
+/* Not in the middle of a character. */
+static size_t cut_at(struct cs_str text, size_t max)
+{
+    if (text.len <= max)
+        return text.len;
+    while (max > 0 && ((unsigned char)text.at[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
+void cs_bridge_log(enum cs_level level, struct cs_str text)
+{
+    struct cs_worker *w = &cs_worker;
+    if (w->reader.phase != CS_PHASE_EXECUTE || w->log_cut)
+        return;
+    uint64_t left = w->program.log_bytes - w->log_bytes;
+    size_t max = CS_LOG_MAX - 64 < left ? CS_LOG_MAX - 64 : (size_t)left;
+    bool last = w->log_lines >= w->program.log_lines;
+    struct cs_str part = cs_strn(text.at, last ? 0 : cut_at(text, max));
+    if (part.len > 0 || (text.len == 0 && !last))
+        send_log(level, part);
+    w->log_bytes += part.len;
+    w->log_lines++;
+    if (last || (part.len < text.len && part.len + CS_LOG_MAX / 2 > left)) {
+        w->log_cut = true;
+        send_log(CS_LEVEL_WARN, CS_STR("… log truncated"));
+    }
+}
+
+/* An id is a slot plus one; a slot is used again only after its answer came. */
+static double take_slot(enum cs_want want)
+{
+    struct cs_worker *w = &cs_worker;
+    if (!w->running || w->waiting >= WAITING_MAX)
+        return -1;
+    if (w->free_len == 0) {
+        uint32_t cap = w->want_cap ? w->want_cap * 2 : 32;
+        w->want = cs_realloc(w->want, cap, sizeof *w->want);
+        w->free_slots = cs_realloc(w->free_slots, cap, sizeof *w->free_slots);
+        for (uint32_t i = cap; i > w->want_cap; i--) {
+            w->want[i - 1] = 0;
+            w->free_slots[w->free_len++] = i - 1;
+        }
+        w->want_cap = cap;
+    }
+    uint32_t slot = w->free_slots[--w->free_len];
+    w->want[slot] = (uint8_t)(want + 1);
+    w->waiting++;
+    return slot + 1;
+}
+
+double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str json)
+{
+    if (server.len + tool.len + json.len + 64 > CS_CALL_MAX)
+        return -2;
+    double id = take_slot(CS_WANT_JSON);
+    if (id < 0)
+        return id;
+    struct cs_buf *b = &cs_worker.out;
+    size_t mark = cs_frame_begin(b, CS_MSG_CALL, (uint64_t)id, 0);
+    cs_put_str(b, server);
+    cs_put_str(b, tool);
+    cs_put_str(b, json);
+    cs_frame_end(b, mark);
+    cs_bridge_send(b);
+    return id;
+}
+
+double cs_bridge_file(enum cs_file_op op, struct cs_str path, struct cs_str data, uint32_t flags,
+                      enum cs_want want)
+{
+    if (path.len > CS_PATH_MAX || path.len + data.len + 64 > CS_FILE_MAX)
+        return -2;
+    double id = take_slot(want);
+    if (id < 0)
+        return id;
+    struct cs_buf *b = &cs_worker.out;
+    size_t mark = cs_frame_begin(b, CS_MSG_FILE, (uint64_t)id, 0);
+    cs_put_u8(b, (uint8_t)op);
+    cs_put_str(b, path);
+    cs_put_str(b, data);
+    cs_put_u32(b, flags);
+    cs_frame_end(b, mark);
+    cs_bridge_send(b);
+    return id;
+}
+
+void cs_bridge_ask(uint64_t id, struct cs_str path)
+{
+    struct cs_buf *b = &cs_worker.out;
+    size_t mark = cs_frame_begin(b, CS_MSG_ASK, id, 0);
+    cs_put_str(b, path);
+    cs_frame_end(b, mark);
+}
+
+static void free_bytes(void *bytes, void *context)
+{
+    (void)context;
+    free(bytes);
+}
+
+static JSValueRef bytes_value(struct cs_str data)
+{
+    char *copy = cs_strndup(data.at, data.len);
+    return JSObjectMakeTypedArrayWithBytesNoCopy(cs_worker.ctx, kJSTypedArrayTypeUint8Array, copy,
+                                                 data.len, free_bytes, NULL, NULL);
+}
+
+static JSValueRef payload(enum cs_want want, struct cs_str data, uint8_t *status)
+{
+    JSContextRef ctx = cs_worker.ctx;
+    struct cs_err err = {0};
+    JSValueRef v = NULL;
+    switch (want) {
+    case CS_WANT_NOTHING:
+        return JSValueMakeUndefined(ctx);
+    case CS_WANT_TEXT:
+        return cs_text_value(ctx, data);
+    case CS_WANT_BYTES:
+        return bytes_value(data);
+    case CS_WANT_JSON:
+        if (data.len == 0)
+            return JSValueMakeUndefined(ctx);
+        v = cs_host_json(data, cs_worker.program.json_depth, &err);
+        if (v)
+            return v;
+        *status = CS_ANSWER_FAILED;
+        return cs_host_string(cs_str(err.msg));
+    }
+    return JSValueMakeUndefined(ctx);
+}
+
+void cs_bridge_result(const struct cs_frame *frame)
+{
+    struct cs_worker *w = &cs_worker;
+    struct cs_str body = frame->body, data;
+    uint8_t status;
+    if (!cs_field_u8(&body, &status) || !cs_field_str(&body, &data))
+        return;
+    if (frame->id == 0 || frame->id > w->want_cap || !w->want[frame->id - 1])
+        return;
+    uint32_t slot = (uint32_t)frame->id - 1;
+    enum cs_want want = (enum cs_want)(w->want[slot] - 1);
+    w->want[slot] = 0;
+    w->free_slots[w->free_len++] = slot;
+    w->waiting--;
+    JSValueRef v = status == CS_ANSWER_OK ? payload(want, data, &status) : cs_host_string(data);
+    JSValueRef argv[] = {cs_host_number((double)frame->id), cs_host_number(status), v};
+    cs_host_call(CS_ENTRY_settle, CS_COUNT(argv), argv, NULL);
+}

@@ -1,0 +1,330 @@
+/*
+ * One execution, from READY to the end of the process.
+ *
+ *     READY, PROGRAM, (ASK, MODULE)*, FACTS, VERDICT, run: (CALL, FILE, ASK | RESULT, MODULE)*,
+ * DONE
+ *
+ * Everything that reaches the program comes as an event, a frame or a timer, in the order of the
+ * times they carry; after each the microtasks run to their end. So what a program does depends on
+ * its events alone, not on how the machine was loaded.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cover.h"
+#include "base/mem.h"
+#include "worker/clock.h"
+#include "worker/crash.h"
+#include "worker/host.h"
+#include "worker/rehearse.h"
+#include "worker/text.h"
+#include "worker/worker.h"
+
+#define READ_BYTES (64 * 1024)
+
+#define EXIT_PEER_GONE  71
+#define EXIT_BAD_FRAMES 72
+
+static struct cs_worker *const w = &cs_worker;
+
+/* ---- the end ---- */
+
+static void build_done(struct cs_buf *b, enum cs_outcome outcome, struct cs_str json)
+{
+    size_t mark = cs_frame_begin(b, CS_MSG_DONE, 0, 0);
+    cs_put_u8(b, (uint8_t)outcome);
+    cs_put_str(b, json);
+    cs_put_u32(b, cs_memory_refused());
+    cs_frame_end(b, mark);
+}
+
+static void send_and_exit(struct cs_str frame) __attribute__((noreturn));
+static void send_and_exit(struct cs_str frame)
+{
+    cs_crash_sending(true); /* and never false again: nothing may follow */
+    cs_cover_save();
+    while (frame.len > 0) {
+        ssize_t n = send(w->sock, frame.at, frame.len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            _exit(EXIT_PEER_GONE);
+        frame = cs_strn(frame.at + n, frame.len - (size_t)n);
+    }
+    cs_rehearsal_report();
+    _exit(0);
+}
+
+void cs_serve_done(enum cs_outcome outcome, struct cs_str json)
+{
+    cs_buf_clear(&w->out);
+    build_done(&w->out, outcome, json);
+    send_and_exit(cs_buf_str(&w->out));
+}
+
+static void fail_plain(const char *type, const char *message, const char *suggestion)
+    __attribute__((noreturn));
+static void fail_plain(const char *type, const char *message, const char *suggestion)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_report r = {.type = type,
+                          .name = CS_STR("Error"),
+                          .message = cs_str(message),
+                          .suggestion = cs_str(suggestion)};
+    cs_report_plain(&r, &json);
+    cs_serve_done(CS_OUTCOME_ERROR, cs_buf_str(&json));
+}
+
+/* The result as JSON, or the error that kept it from becoming JSON. */
+static enum cs_outcome encode_result(JSValueRef value, struct cs_buf *json)
+{
+    uint32_t max = w->program.result_bytes;
+    if (max > CS_DONE_MAX - 1024)
+        max = CS_DONE_MAX - 1024;
+    JSValueRef exception = NULL;
+    JSValueRef argv[] = {value, cs_host_number(max), cs_host_number(w->program.json_depth)};
+    JSValueRef text = cs_host_call(CS_ENTRY_encode, CS_COUNT(argv), argv, &exception);
+    if (exception || !text || !cs_text_put_value(w->ctx, json, text)) {
+        cs_buf_clear(json);
+        cs_report_exception(exception ? exception : JSValueMakeUndefined(w->ctx), json);
+        return CS_OUTCOME_ERROR;
+    }
+    if (json->len <= max)
+        return CS_OUTCOME_VALUE;
+    cs_buf_clear(json);
+    struct cs_report r = {.type = "resource_error",
+                          .name = CS_STR("RangeError"),
+                          .message = CS_STR("the result is too large"),
+                          .suggestion = CS_STR("Return less: a summary, or write the data to a "
+                                               "file in /workspace."),
+                          .limit = "result",
+                          .limit_value = max,
+                          .limit_unit = "bytes"};
+    cs_report_plain(&r, json);
+    return CS_OUTCOME_ERROR;
+}
+
+void cs_serve_settled(bool ok, JSValueRef value)
+{
+    if (w->answer.len)
+        return;
+    CS_AUTO_BUF struct cs_buf json = {0};
+    enum cs_outcome outcome = CS_OUTCOME_ERROR;
+    if (ok)
+        outcome = encode_result(value, &json);
+    else
+        cs_report_exception(value, &json);
+    w->running = false;
+    build_done(&w->answer, outcome, cs_buf_str(&json));
+    cs_crash_answer(cs_buf_str(&w->answer));
+}
+
+static void end_if_settled(void)
+{
+    if (w->answer.len)
+        send_and_exit(cs_buf_str(&w->answer));
+}
+
+/* ---- frames in ---- */
+
+static void receive(void)
+{
+    size_t want = cs_wire_missing(&w->reader), room;
+    char *at = cs_wire_room(&w->reader, want > READ_BYTES ? want : READ_BYTES, &room);
+    ssize_t n = recv(w->sock, at, room, 0);
+    if (n < 0 && errno == EINTR)
+        n = 0;
+    else if (n <= 0)
+        _exit(EXIT_PEER_GONE);
+    cs_wire_added(&w->reader, (size_t)n);
+}
+
+static bool next_frame(struct cs_frame *frame)
+{
+    struct cs_err err;
+    int got = cs_wire_next(&w->reader, frame, &err);
+    if (got < 0)
+        _exit(EXIT_BAD_FRAMES);
+    if (got == 0)
+        return false;
+    if (frame->type == CS_MSG_CANCEL)
+        fail_plain("runtime_error", "the execution was cancelled", "");
+    return true;
+}
+
+static struct cs_frame wait_frame(void)
+{
+    struct cs_frame frame;
+    while (!next_frame(&frame))
+        receive();
+    return frame;
+}
+
+static void sent(enum cs_msg type)
+{
+    if (cs_wire_sent(&w->reader, type, NULL) < 0)
+        _exit(EXIT_BAD_FRAMES);
+}
+
+/* ---- before the program runs ---- */
+
+static JSValueRef parse_or_end(struct cs_str json, const char *what)
+{
+    struct cs_err err;
+    JSValueRef v = cs_host_json(json.len ? json : CS_STR("{}"), w->program.json_depth, &err);
+    if (v)
+        return v;
+    char message[600];
+    snprintf(message, sizeof message, "%s: %s", what, err.msg);
+    fail_plain("validation_error", message, "Pass valid JSON, as --input or in `inputs`.");
+}
+
+static void seed(const uint64_t s[2])
+{
+    cs_random_seed(&w->random, s);
+    uint32_t words[4];
+    cs_random_fill(&w->random, words, sizeof words);
+    JSValueRef argv[4];
+    for (int i = 0; i < 4; i++)
+        argv[i] = cs_host_number(words[i]);
+    cs_host_call(CS_ENTRY_seed, CS_COUNT(argv), argv, NULL);
+}
+
+static void read_program(const struct cs_frame *frame)
+{
+    cs_clock_start(frame->time_us);
+    cs_crash_arm(w->sock);
+    if (!cs_field_program(frame->body, &w->program))
+        _exit(EXIT_BAD_FRAMES);
+    struct cs_program *p = &w->program;
+    JSLock(w->ctx);
+    seed(p->seed);
+    JSValueRef argv[] = {parse_or_end(p->inputs, "inputs"), parse_or_end(p->state, "state")};
+    cs_host_call(CS_ENTRY_begin, CS_COUNT(argv), argv, NULL);
+    JSUnlock(w->ctx);
+    struct cs_str source = cs_arena_dup(&w->arena, p->source);
+    p->source = p->inputs = p->state = (struct cs_str){0};
+    cs_modules_start(source);
+}
+
+static void load_modules(void)
+{
+    while (cs_modules_loading()) {
+        struct cs_frame f = wait_frame();
+        cs_clock_follow(f.time_us);
+        cs_modules_answer(&f);
+    }
+    CS_AUTO_BUF struct cs_buf json = {0};
+    if (cs_modules_check(&json) < 0)
+        cs_serve_done(CS_OUTCOME_ERROR, cs_buf_str(&json));
+}
+
+static void send_facts(void)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    cs_modules_facts(&json);
+    size_t mark = cs_frame_begin(&w->out, CS_MSG_FACTS, 0, 0);
+    cs_put_str(&w->out, cs_buf_str(&json));
+    cs_frame_end(&w->out, mark);
+    cs_bridge_send(&w->out);
+    sent(CS_MSG_FACTS);
+}
+
+static void await_verdict(void)
+{
+    struct cs_frame f = wait_frame();
+    struct cs_str body = f.body, message;
+    uint8_t allowed;
+    cs_clock_follow(f.time_us);
+    if (!cs_field_u8(&body, &allowed) || !cs_field_str(&body, &message))
+        _exit(EXIT_BAD_FRAMES);
+    if (allowed)
+        return;
+    struct cs_str text = cs_arena_dup(&w->arena, message);
+    fail_plain("permission_error", text.len ? text.at : "the program was refused", "");
+}
+
+/* ---- while it runs ---- */
+
+static void stuck(void)
+{
+    fail_plain("runtime_error",
+               "the program waits for nothing: it awaits a promise that no pending call, timer or "
+               "import can settle",
+               "Check every `new Promise(...)`: each path must call resolve or reject. Check that "
+               "a thenable calls back.");
+}
+
+static void handle(const struct cs_frame *frame)
+{
+    /* What is due before this event happens before it. */
+    cs_timers_fire(frame->time_us);
+    end_if_settled();
+    cs_clock_follow(frame->time_us);
+    JSLock(w->ctx);
+    if (frame->type == CS_MSG_RESULT)
+        cs_bridge_result(frame);
+    else if (frame->type == CS_MSG_MODULE)
+        cs_modules_answer(frame);
+    JSUnlock(w->ctx);
+}
+
+/* Waits for input until `due` on the program's clock: 1 input, 0 the time has come, -1 a signal. */
+static int wait_until(int64_t due)
+{
+    int64_t us = due - cs_clock_running();
+    if (us < 0)
+        us = 0;
+    struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    struct pollfd p = {.fd = w->sock, .events = POLLIN};
+    return ppoll(&p, 1, &t, NULL);
+}
+
+static void run(void)
+{
+    w->running = true;
+    cs_modules_run();
+    for (;;) {
+        end_if_settled();
+        cs_modules_pump(true);
+        end_if_settled();
+        struct cs_frame frame;
+        if (next_frame(&frame)) {
+            handle(&frame);
+            continue;
+        }
+        int64_t due;
+        bool timer = cs_timer_next(&due);
+        if (!timer && w->waiting == 0 && !cs_modules_loading())
+            stuck();
+        int input = timer ? wait_until(due) : 1;
+        if (input > 0)
+            receive();
+        else if (input == 0)
+            cs_timers_fire(due);
+    }
+}
+
+void cs_worker_serve(int sock)
+{
+    w->sock = sock;
+    cs_wire_reader_init(&w->reader, CS_SIDE_DAEMON, CS_PHASE_BOOT);
+    cs_rehearsal_touch();
+    size_t mark = cs_frame_begin(&w->out, CS_MSG_READY, 0, 0);
+    cs_put_u32(&w->out, CS_WIRE_VERSION);
+    cs_frame_end(&w->out, mark);
+    cs_bridge_send(&w->out);
+    sent(CS_MSG_READY);
+
+    struct cs_frame program = wait_frame();
+    read_program(&program);
+    load_modules();
+    send_facts();
+    await_verdict();
+    run();
+    _exit(0);
+}
