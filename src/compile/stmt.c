@@ -264,6 +264,7 @@ static enum cs_st expression_statement(struct cs_parser *p)
 }
 
 /* Statements that a reserved word starts; false if it starts an expression. */
+/* size: one case for each word */
 static bool keyword_statement(struct cs_parser *p, enum cs_st *st)
 {
     *st = ST_OTHER;
