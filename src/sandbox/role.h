@@ -61,7 +61,8 @@ int cs_role_main(int argc, char **argv, const struct cs_engine_hooks *hooks);
 
 /*
  * In a role process that has changed its credentials: arms the death signal again, which the kernel
- * drops on such a change, and fails if the daemon is gone already.
+ * drops on such a change, and fails if the daemon is gone already (in a process that is no role, it
+ * cannot know that).
  */
 int cs_role_bind(struct cs_err *err);
 
