@@ -3,6 +3,7 @@
 #ifdef CS_COVERAGE
 #include <gcov.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 static bool off;
 
@@ -10,6 +11,7 @@ void cs_cover_save(void)
 {
     if (off)
         return;
+    umask(0); /* processes of several ids add to the same files */
     __gcov_dump();
     __gcov_reset();
 }

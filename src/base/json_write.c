@@ -122,7 +122,7 @@ void cs_json_put_f64(struct cs_json_writer *w, double v)
         cs_json_put_null(w);
         return;
     }
-    char text[32];
+    char text[48];
     if (v == trunc(v) && fabs(v) <= 0x1p53) {
         snprintf(text, sizeof text, "%.0f", v);
     } else {

@@ -118,8 +118,9 @@ static void became_arrow(struct cs_parser *p, const struct cs_group *g)
 {
     cs_cands_declare(p, g->cands, g->scope);
     p->cands.len = g->cands;
-    if (g->async && g->generic && cs_has_newline(p, g->generic - 1, g->opened)) {
-        /* async may not be parted from its parameters by a line end. */
+    if (g->generic && cs_has_newline(p, g->generic - 1, g->opened)) {
+        /* Neither async nor return may be parted from the parameters by a line end. */
+        p->moved = g->generic;
         cs_put(p, g->generic - 1, "(");
         cs_blank(p, g->opened, g->opened + 1);
     }

@@ -9,7 +9,7 @@
 #define PADDING 16 /* zeros behind the text, so that looking ahead needs no bounds */
 
 /* How many times the text may be read again after attempts that failed. */
-#define GIVE_UP_FACTOR 16
+#define GIVE_UP_FACTOR 8
 
 void cs_deeper(struct cs_parser *p)
 {

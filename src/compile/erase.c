@@ -21,18 +21,29 @@ static struct cs_str text_of(const struct cs_parser *p, uint32_t atom)
 }
 
 /* A block that may merge with others of its name: link.c chooses its opening text. */
-static uint32_t open_block(struct cs_parser *p, uint32_t start, bool exported, uint32_t name,
-                           const char *opening)
+static void open_block(struct cs_parser *p, uint32_t block, uint32_t start, bool exported,
+                       uint32_t name, const char *opening)
 {
     bool function_level = p->scopes.at[p->scope].function == p->scope;
     bool keep = exported && !p->ns && p->kind == CS_COMPILE_STRIP;
-    uint32_t index = p->merges.len;
-    struct cs_merge *m = CS_PUSH(&p->merges);
-    *m = (struct cs_merge){.edit = p->edits.len};
+    struct cs_merge *m = &p->merges.at[block];
+    m->edit = p->edits.len;
     m->again = cs_textf(p, ";%s", opening);
     m->first = cs_textf(p, "%s%s %.*s;%s", keep ? "export " : "", function_level ? "var" : "let",
                         CS_STR_ARG(text_of(p, name)), opening);
     cs_insert_text(p, start, m->again);
+}
+
+/* Declares it here and opens the scope of its body; `home` is how its names are reached. */
+static uint32_t new_block(struct cs_parser *p, enum cs_decl_kind kind, const struct cs_token *name,
+                          bool exported, const char *home, bool function)
+{
+    uint32_t index = p->merges.len;
+    cs_declare(p, name->atom, kind, index, name->start);
+    p->decls.at[p->decls.len - 1].exported = exported;
+    *CS_PUSH(&p->homes) = (struct cs_home){.text = home};
+    *CS_PUSH(&p->merges) = (struct cs_merge){.edit = UINT32_MAX, .home = p->homes.len - 1};
+    p->merges.at[index].body = cs_scope_open(p, function);
     return index;
 }
 
@@ -120,19 +131,17 @@ void cs_enum(struct cs_parser *p, uint32_t start, bool exported)
         cs_unexpected(p, "the name of the enum");
     cs_next(p);
     struct cs_str e = text_of(p, name.atom);
-    uint32_t opened = p->tok.start, decl = p->decls.len;
-    uint32_t block =
-        open_block(p, start, exported, name.atom, cs_textf(p, "(%.*s=>", CS_STR_ARG(e)));
-    cs_declare(p, name.atom, DECL_ENUM, block, name.start);
-    p->decls.at[decl].exported = exported && p->ns;
+    uint32_t opened = p->tok.start, block = p->merges.len;
+    const char *home = cs_textf(p, "%.*s", CS_STR_ARG(e));
     if (exported && !p->ns)
         cs_note_export(p, name.atom, name.atom, name.start);
     cs_blank(p, start, opened);
     cs_expect(p, T_LBRACE, "'{'");
     p->needs_names = true;
-    *CS_PUSH(&p->homes) = (struct cs_home){.text = cs_textf(p, "%.*s", CS_STR_ARG(e))};
-    p->merges.at[block].home = p->homes.len - 1;
-    p->merges.at[block].body = cs_scope_open(p, false);
+    new_block(p, DECL_ENUM, &name, exported && p->ns, home, false);
+    p->scope = p->scopes.at[p->scope].parent;
+    open_block(p, block, start, exported, name.atom, cs_textf(p, "(%s=>", home));
+    p->scope = p->merges.at[block].body;
     struct cs_str before = {0};
     while (p->tok.kind != T_RBRACE) {
         before = enum_member(p, e, before, p->merges.at[block].home);
@@ -158,37 +167,40 @@ static const char *new_home(struct cs_parser *p)
     return cs_textf(p, "%s%u", p->generated_prefix, p->generated++);
 }
 
-/* A.B.C behind `namespace`: opens one function for each, and closes them all with `close`. */
+/*
+ * A.B.C behind `namespace`: opens one function and one scope for each, and leaves the text that
+ * closes them all in `close`. The name of the first is returned.
+ */
 static uint32_t namespace_names(struct cs_parser *p, uint32_t start, bool exported,
                                 const char **close)
 {
-    uint32_t first = p->tok.atom, pos = p->tok.start, count = 0;
+    uint32_t first = p->tok.atom, block = p->merges.len, outside = p->scope, count = 0;
     const char *outer = exported && p->ns ? cs_home_of(p) : NULL, *home = NULL, *opening = "";
     *close = "";
     for (;;) {
-        if (!cs_tok_ident(&p->tok))
+        struct cs_token name = p->tok;
+        if (!cs_tok_ident(&name))
             cs_unexpected(p, "the name of the namespace");
         if (++count > DOTTED_MAX)
-            cs_limit_error(p, p->tok.start, "too many dots in the name of a namespace");
+            cs_limit_error(p, name.start, "too many dots in the name of a namespace");
         const char *mine = new_home(p);
-        struct cs_str name = text_of(p, p->tok.atom);
+        struct cs_str text = text_of(p, name.atom);
         if (home)
-            opening = cs_textf(p, "%s{let %.*s;(%s=>", opening, CS_STR_ARG(name), mine);
+            opening = cs_textf(p, "%s{let %.*s;(%s=>", opening, CS_STR_ARG(text), mine);
         else
             opening = cs_textf(p, "(%s=>", mine);
-        *close = cs_textf(p, "%s%s%s", closing(p, p->tok.atom, home ? home : outer),
-                          home ? "}" : "", *close);
+        *close = cs_textf(p, "%s%s%s", closing(p, name.atom, home ? home : outer), home ? "}" : "",
+                          *close);
+        new_block(p, DECL_NS, &name, home || outer, mine, true);
         home = mine;
         cs_next(p);
         if (!cs_eat(p, T_DOT))
             break;
     }
-    uint32_t block = open_block(p, start, exported, first, opening);
-    cs_declare(p, first, DECL_NS, block, pos);
-    p->decls.at[p->decls.len - 1].exported = exported && p->ns;
-    *CS_PUSH(&p->homes) = (struct cs_home){.text = home};
-    p->merges.at[block].home = p->homes.len - 1;
-    p->merges.at[block].body = count == 1 ? p->scopes.len : UINT32_MAX;
+    uint32_t inside = p->scope;
+    p->scope = outside;
+    open_block(p, block, start, exported, first, opening);
+    p->scope = inside;
     return first;
 }
 
@@ -199,7 +211,8 @@ enum cs_st cs_namespace(struct cs_parser *p, uint32_t start, bool exported)
     cs_deeper(p);
     cs_next(p);
     const char *close;
-    uint32_t pos = p->tok.start, name = namespace_names(p, start, exported, &close);
+    uint32_t pos = p->tok.start, scope = p->scope;
+    uint32_t name = namespace_names(p, start, exported, &close);
     uint32_t opened = p->tok.start;
     if (exported && !p->ns)
         cs_note_export(p, name, name, pos);
@@ -209,11 +222,11 @@ enum cs_st cs_namespace(struct cs_parser *p, uint32_t start, bool exported)
     bool outer_value = p->value_seen;
     p->ctx = 0;
     p->ns = p->homes.len;
-    p->ns_scope = cs_scope_open(p, true);
+    p->ns_scope = p->scope;
     p->value_seen = false;
     cs_statements(p, T_RBRACE);
     bool value = p->value_seen;
-    cs_scope_close(p);
+    p->scope = scope;
     p->ctx = ctx;
     p->ns = ns;
     p->ns_scope = ns_scope;

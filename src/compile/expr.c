@@ -126,13 +126,16 @@ static enum cs_ex conditional(struct cs_parser *p)
     return ex;
 }
 
-/* return, throw and yield end at a line end: a parenthesis keeps a blanked type together. */
+/*
+ * return, throw and yield end at a line end: a parenthesis keeps a blanked type together, unless
+ * it stood before an arrow function whose own parenthesis has moved up.
+ */
 void cs_restricted(struct cs_parser *p, enum cs_ex (*operand)(struct cs_parser *))
 {
     uint32_t start = p->tok.start;
     bool breaks = cs_prefix_breaks(p);
     operand(p);
-    if (breaks) {
+    if (breaks && p->moved != start + 1) {
         cs_put(p, start, "(");
         cs_insert_text(p, p->prev_end, ")");
     }
@@ -237,6 +240,7 @@ static void prefix_type(struct cs_parser *p)
     uint32_t start = p->tok.start;
     skip_prefix(p);
     cs_blank(p, start, p->prev_end);
+    p->generic = p->tok.kind == T_LPAREN ? start + 1 : 0;
 }
 
 static void await_operator(struct cs_parser *p)

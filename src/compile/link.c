@@ -100,23 +100,24 @@ static void rewrite_references(struct linker *l)
     }
 }
 
-/* Open addressing over (scope, name); the value is the last block of that name. */
+/* Open addressing over (scope or group, name). */
 struct blocks {
     struct block {
         uint64_t key;
-        uint32_t last; /* index + 1 in merges; 0 for a function or class */
-        bool used;
+        uint32_t last; /* the last block of that name: index + 1 in merges */
+        bool used;     /* the entry */
+        bool declared; /* something of that name declares a variable */
     } * at;
     uint32_t mask;
 };
 
-static struct block *block_of(struct blocks *b, uint32_t scope, uint32_t atom)
+static struct block *block_of(struct blocks *b, uint64_t key)
 {
-    uint64_t key = (uint64_t)scope << 32 | atom;
     uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 33) & b->mask;
     while (b->at[i].used && b->at[i].key != key)
         i = (i + 1) & b->mask;
     b->at[i].key = key;
+    b->at[i].used = true;
     return &b->at[i];
 }
 
@@ -141,25 +142,11 @@ static void inherit(struct cs_parser *p, uint32_t block, uint32_t earlier, const
     }
 }
 
-/* Which block of each name declares its variable, and what the others inherit. */
-static void merge_blocks(struct cs_parser *p)
+/* For each block, a list of what it exports: first[block], then next[declaration], plus one. */
+static void list_exports(struct cs_parser *p, const uint32_t *of_scope, uint32_t *first,
+                         uint32_t *next)
 {
-    if (!p->merges.len)
-        return;
-    struct blocks b = {.mask = 16};
-    while (b.mask < p->decls.len * 2)
-        b.mask *= 2;
-    b.at = cs_arena_alloc(&p->scratch, b.mask * sizeof *b.at);
-    b.mask--;
-    uint32_t count = p->decls.len;
-    uint32_t *next = cs_arena_alloc(&p->scratch, (count + 1) * sizeof *next);
-    uint32_t *first = cs_arena_alloc(&p->scratch, p->merges.len * sizeof *first);
-    uint32_t *of_scope = cs_arena_alloc(&p->scratch, p->scopes.len * sizeof *of_scope);
-    for (uint32_t i = 0; i < p->merges.len; i++) {
-        if (p->merges.at[i].body != UINT32_MAX)
-            of_scope[p->merges.at[i].body] = i + 1;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < p->decls.len; i++) {
         const struct cs_decl *d = &p->decls.at[i];
         uint32_t owner = of_scope[d->scope];
         if (owner && (d->kind == DECL_MEMBER || d->kind == DECL_NSVAR || d->exported)) {
@@ -167,22 +154,51 @@ static void merge_blocks(struct cs_parser *p)
             first[owner - 1] = i + 1;
         }
     }
+}
+
+/*
+ * Which block of each name declares its variable, and what the others inherit. Blocks that merge
+ * have one group; what a group exports merges across its blocks, although their scopes differ.
+ */
+static void merge_blocks(struct cs_parser *p)
+{
+    if (!p->merges.len)
+        return;
+    struct blocks b = {.mask = 16};
+    while (b.mask < p->decls.len * 4)
+        b.mask *= 2;
+    b.at = cs_arena_alloc(&p->scratch, b.mask * sizeof *b.at);
+    b.mask--;
+    uint32_t count = p->decls.len;
+    uint32_t *next = cs_arena_alloc(&p->scratch, (count + 1) * sizeof *next);
+    uint32_t *first = cs_arena_alloc(&p->scratch, p->merges.len * sizeof *first);
+    uint32_t *of_scope = cs_arena_alloc(&p->scratch, p->scopes.len * sizeof *of_scope);
+    for (uint32_t i = 0; i < p->merges.len; i++)
+        of_scope[p->merges.at[i].body] = i + 1;
+    list_exports(p, of_scope, first, next);
     for (uint32_t i = 0; i < count; i++) {
         struct cs_decl d = p->decls.at[i];
         if (d.kind < DECL_FUNC || d.kind > DECL_NS)
             continue;
-        struct block *known = block_of(&b, d.scope, d.atom);
-        if (d.kind == DECL_ENUM || d.kind == DECL_NS) {
-            struct cs_merge *m = &p->merges.at[d.aux];
+        struct block *here = block_of(&b, (uint64_t)d.scope << 32 | d.atom);
+        bool again = here->declared;
+        here->declared = true;
+        if (d.kind != DECL_ENUM && d.kind != DECL_NS)
+            continue;
+        struct cs_merge *m = &p->merges.at[d.aux];
+        if (m->edit != UINT32_MAX) {
             struct cs_edit *e = &p->edits.at[m->edit];
-            e->text = known->used ? m->again : m->first;
+            e->text = again ? m->again : m->first;
             e->text_len = (uint32_t)strlen(e->text);
-            m->previous = known->last;
-            known->last = d.aux + 1;
-            if (m->previous && m->body != UINT32_MAX)
-                inherit(p, d.aux, m->previous, first, next);
         }
-        known->used = true;
+        uint64_t group = d.scope;
+        if (d.exported && of_scope[d.scope])
+            group = 1u << 31 | p->merges.at[of_scope[d.scope] - 1].group;
+        struct block *all = block_of(&b, group << 32 | d.atom);
+        m->previous = all->last;
+        m->group = all->last ? p->merges.at[all->last - 1].group : d.aux;
+        all->last = d.aux + 1;
+        inherit(p, d.aux, m->previous, first, next);
     }
 }
 

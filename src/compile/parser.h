@@ -23,25 +23,20 @@
     X(else) X(enum) X(export) X(extends) X(false) X(finally) X(for) X(function) X(if) X(import)   \
     X(in) X(instanceof) X(new) X(null) X(return) X(super) X(switch) X(this) X(throw) X(true)      \
     X(try) X(typeof) X(var) X(void) X(while) X(with)
-#define CS_CONTEXTUAL(X)                                                                         \
-    X(abstract)                                                                                  \
-    X(accessor)                                                                                  \
-    X(any) X(arguments) X(as) X(assert) X(asserts) X(async) X(await) X(bigint) X(boolean)        \
-        X(constructor) X(declare) X(defer) X(from) X(get) X(global) X(implements) X(infer)       \
-            X(interface) X(intrinsic) X(is) X(keyof) X(let) X(meta) X(module) X(namespace)       \
-                X(never) X(number) X(object) X(of) X(out) X(override) X(private) X(protected)    \
-                    X(public) X(readonly) X(require) X(satisfies) X(set) X(source) X(static)     \
-                        X(string) X(symbol) X(target) X(type) X(undefined) X(unique) X(unknown)  \
-                            X(using) X(yield) X(tools) X(globalThis) X(eval) X(Function)         \
-                                X(AsyncFunction) X(GeneratorFunction) X(AsyncGeneratorFunction)  \
-                                    X(setTimeout) X(setInterval) X(process) X(exports) X(Deno)   \
-                                        X(Bun) X(fetch) X(WebAssembly) X(SharedArrayBuffer)      \
-                                            X(XMLHttpRequest) X(Worker) X(ShadowRealm) X(window) \
-                                                X(document) X(__dirname) X(__filename)           \
-                                                    X(__proto__) X($ns) X($export) X($go)        \
-                                                        X($import) X($meta) X($default) X(def)   \
-                                                            X(elif) X(None) X(lambda) X(print)   \
-                                                                X(pass)
+/* clang-format off */
+#define CS_CONTEXTUAL(X) \
+    X(abstract) X(accessor) X(any) X(arguments) X(as) X(assert) X(asserts) X(async) X(await) \
+    X(bigint) X(boolean) X(constructor) X(declare) X(defer) X(from) X(get) X(global) \
+    X(implements) X(infer) X(interface) X(intrinsic) X(is) X(keyof) X(let) X(meta) X(module) \
+    X(namespace) X(never) X(number) X(object) X(of) X(out) X(override) X(private) X(protected) \
+    X(public) X(readonly) X(require) X(satisfies) X(set) X(source) X(static) X(string) X(symbol) \
+    X(target) X(type) X(undefined) X(unique) X(unknown) X(using) X(yield) X(tools) X(globalThis) \
+    X(eval) X(Function) X(AsyncFunction) X(GeneratorFunction) X(AsyncGeneratorFunction) \
+    X(setTimeout) X(setInterval) X(process) X(exports) X(Deno) X(Bun) X(fetch) X(WebAssembly) \
+    X(SharedArrayBuffer) X(XMLHttpRequest) X(Worker) X(ShadowRealm) X(window) X(document) \
+    X(__dirname) X(__filename) X(__proto__) X($ns) X($export) X($go) X($import) X($meta) \
+    X($default) X(def) X(elif) X(None) X(lambda) X(print) X(pass)
+/* clang-format on */
 
 enum cs_atom {
     K_NONE,
@@ -200,6 +195,7 @@ struct cs_merge {
     const char *first, *again;
     uint32_t home, body; /* index in `homes`; scope of its body */
     uint32_t previous;   /* while linking: the block before, index + 1 */
+    uint32_t group;      /* while linking: the first of the blocks it merges with */
 };
 
 struct cs_chain {
@@ -291,6 +287,8 @@ struct cs_parser {
     uint32_t super_end;  /* behind the first super(...) statement of a constructor body */
     uint32_t ctor_scope; /* the body that such a statement must stand in */
     uint32_t last_ref, last_str;
+    uint32_t generic;   /* offset + 1 of the '<' of type parameters that end before this '(' */
+    uint32_t moved;     /* the last such whose '(' has moved up */
     uint64_t given_up;  /* bytes read again after failed attempts */
     uint32_t generated; /* namespaces so far */
     const char *generated_prefix;

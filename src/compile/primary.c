@@ -323,8 +323,11 @@ enum cs_ex cs_primary(struct cs_parser *p)
         return EX_OTHER;
     case T_TEMPLATE:
         return cs_template(p);
-    case T_LPAREN:
-        return cs_paren_or_arrow(p, false, 0);
+    case T_LPAREN: {
+        uint32_t generic = p->generic;
+        p->generic = 0;
+        return cs_paren_or_arrow(p, false, generic);
+    }
     case T_LBRACK:
         return cs_array_literal(p);
     case T_LBRACE:

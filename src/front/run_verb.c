@@ -356,7 +356,6 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     uv_loop_t *loop = uv_default_loop();
     struct session s = {.args = a, .colour = cs_text_colour(stderr)};
     s.terminal = cs_text_colour(stderr) && !a->quiet && !a->json;
-    a->sandbox.pool = 1;
     if (cs_runner_new(loop, &a->sandbox, &s.runner, err) < 0)
         return -1;
     uv_timer_init(loop, &s.spinner);

@@ -44,8 +44,10 @@ static void name_limit(struct cs_run *run, enum cs_limit limit)
     else
         snprintf(text, sizeof text, "this is the most for %s risk: do less at once",
                  cs_risk_name(run->result.verdict.risk));
-    if (!e->suggestion.len)
-        suggest(run, text);
+    const char *advice = e->suggestion.len ? cs_arena_printf(&run->arena, "%.*s Or %s.",
+                                                             CS_STR_ARG(e->suggestion), text)
+                                           : text;
+    suggest(run, advice);
 }
 
 static void limit_error(struct cs_run *run, enum cs_limit limit)
@@ -109,6 +111,11 @@ static void read_report(struct cs_run *run, struct cs_str payload)
     read_limit(run, report);
 }
 
+static bool says(struct cs_str text, const char *word)
+{
+    return text.len && memmem(text.at, text.len, word, strlen(word));
+}
+
 static void take_value(struct cs_run *run, struct cs_str json)
 {
     struct cs_json doc = {0};
@@ -161,13 +168,11 @@ static void stdout_as_value(struct cs_run *run)
  * hear. */
 static void blame_limit(struct cs_run *run, const struct cs_job_end *end)
 {
-    struct cs_str err = cs_buf_str(&run->err);
-    static const char emfile[] = "Too many open files";
     if (end->scratch_full)
         limit_error(run, end->limit);
     else if (end->fork_refused)
         limit_error(run, CS_LIMIT_PROCESSES);
-    else if (err.len && memmem(err.at, err.len, emfile, sizeof emfile - 1))
+    else if (says(cs_buf_str(&run->err), "Too many open files"))
         limit_error(run, CS_LIMIT_OPEN_FILES);
 }
 
@@ -221,6 +226,14 @@ static void our_fault(struct cs_run *run, const struct cs_err *err)
     }
 }
 
+/* The program's own error, with its place, was caused by this limit. */
+static void limit_in_report(struct cs_run *run, enum cs_limit limit)
+{
+    run->result.error.type = CS_ERROR_RESOURCE;
+    run->result.error.suggestion = (struct cs_str){0};
+    name_limit(run, limit);
+}
+
 static void crashed(struct cs_run *run, const struct cs_job_end *end)
 {
     char text[160];
@@ -244,6 +257,8 @@ static void by_ending(struct cs_run *run, const struct cs_job_end *end)
         read_report(run, end->payload);
         if (run->result.is_guest)
             blame_limit(run, end);
+        else if (end->scratch_full && says(run->result.error.message, "ENOSPC"))
+            limit_in_report(run, end->limit);
         break;
     case CS_ENDED_EXIT:
         guest_exit(run, end);

@@ -381,44 +381,47 @@ static void end(struct cs_cage *cage)
     syscall(SYS_pidfd_send_signal, cage->pidfd, SIGKILL, NULL, 0);
 }
 
-/* What no group watches is looked at in /proc. */
-static void note_tree(struct cs_cage *cage)
+/* Memory by looking: kills when it is too much. */
+static void note_memory(struct cs_cage *cage, uint64_t now)
 {
     struct cs_usage *u = &cage->usage;
-    struct cs_cages *cages = cage->cages;
-    uint64_t own;
-    bool memory = cs_cages_memory(cages) == CS_BY_POLLING;
-    bool single = cage->limits.processes <= 1;
-    if (!memory && single) {
-        if (group(cage, CS_CPUACCT) < 0 && cs_cages_cpu(cages) != CS_BY_CGROUP2 &&
-            cs_tree_cpu(cage->pid, &own) && own > u->cpu_us)
-            u->cpu_us = own;
-        return;
-    }
-    if (!memory && cs_cages_pids(cages) != CS_BY_POLLING && group_cpu(cage, &own))
-        return;
-    struct cs_tree_use use;
-    if (!cs_tree_measure(cage->pid, &use))
-        return;
-    if (use.cpu_us > u->cpu_us)
-        u->cpu_us = use.cpu_us;
-    if (cs_cages_pids(cages) == CS_BY_POLLING && !single && use.tasks > cage->limits.processes)
-        u->pids_hit = true;
-    if (!memory)
-        return;
-    uint64_t now = use.memory > cage->baseline ? use.memory - cage->baseline : 0;
+    now = now > cage->baseline ? now - cage->baseline : 0;
     /* Forked processes share much; look closely before one is wronged. */
-    if (cage->memory_limit && now > cage->memory_limit && !single) {
+    if (now > cage->memory_limit && cage->limits.processes > 1) {
         uint64_t exact = cs_tree_memory(cage->pid);
         if (exact > 0 && exact < now)
             now = exact;
     }
     if (now > u->memory_peak)
         u->memory_peak = now;
-    if (cage->memory_limit && now > cage->memory_limit) {
+    if (now > cage->memory_limit) {
         u->memory_hit = true;
         end(cage);
     }
+}
+
+/* What no group watches is looked at in /proc. */
+static void note_tree(struct cs_cage *cage)
+{
+    struct cs_usage *u = &cage->usage;
+    uint64_t us = 0;
+    bool memory = cs_cages_memory(cage->cages) == CS_BY_POLLING;
+    bool pids = cs_cages_pids(cage->cages) == CS_BY_POLLING && cage->limits.processes > 1;
+    bool cpu = !group_cpu(cage, &us);
+    if (!memory && !pids && cpu && cage->limits.processes <= 1) {
+        if (cs_tree_cpu(cage->pid, &us) && us > u->cpu_us)
+            u->cpu_us = us;
+        return;
+    }
+    struct cs_tree_use use;
+    if ((!memory && !pids && !cpu) || !cs_tree_measure(cage->pid, &use))
+        return;
+    if (use.cpu_us > u->cpu_us)
+        u->cpu_us = use.cpu_us;
+    if (pids && use.tasks > cage->limits.processes)
+        u->pids_hit = true;
+    if (memory)
+        note_memory(cage, use.memory);
 }
 
 void cs_cage_tick(struct cs_cage *cage, struct cs_usage *usage)

@@ -342,7 +342,6 @@ static int allow_prctl(scmp_filter_ctx ctx, int nr)
     return allow_each(ctx, nr, 0, values, CS_COUNT(values));
 }
 
-/* size: one case per kind of rule; apart they would be harder to read than together */
 static int add(scmp_filter_ctx ctx, enum rule rule, int nr, const struct cs_filter_facts *facts)
 {
     switch (rule) {

@@ -75,6 +75,11 @@ static void file_done(uv_work_t *w, int status)
     (void)status;
     struct cs_file_job *f = w->data;
     struct cs_job *j = f->job;
+    if (f->answer == CS_ANSWER_LIMIT && !f->is_module) {
+        j->end.scratch_full = true;
+        j->end.limit =
+            j->roots.files < j->roots.files_max ? CS_LIMIT_SCRATCH_BYTES : CS_LIMIT_SCRATCH_FILES;
+    }
     if (!j->dying && f->is_module) {
         struct cs_str text = cs_buf_str(&f->payload);
         answer(j, CS_MSG_MODULE, f->id, f->answer, cs_buf_str(&f->canonical), &text);
@@ -192,10 +197,9 @@ static bool on_done(struct cs_job *j, const struct cs_frame *f)
 {
     struct cs_str body = f->body, payload;
     uint8_t outcome;
-    uint64_t heap;
     uint32_t refused;
     if (!cs_field_u8(&body, &outcome) || !cs_field_str(&body, &payload) ||
-        !cs_field_u64(&body, &heap) || !cs_field_u32(&body, &refused) || outcome > CS_OUTCOME_ERROR)
+        !cs_field_u32(&body, &refused) || outcome > CS_OUTCOME_ERROR)
         return false;
     if (!j->decided) {
         j->end.how = outcome == CS_OUTCOME_VALUE ? CS_ENDED_VALUE : CS_ENDED_ERROR;

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cover.h"
 #include "base/own.h"
 #include "sandbox/cage.h"
 #include "sandbox/filter.h"
@@ -494,6 +495,7 @@ int cs_walls_main(const struct cs_engine_hooks *hooks)
     try_engine(&p);
     try_name(&p);
     try_root(&p);
+    cs_cover_save();
     cs_role_send(CS_ROLE_CONTROL, p.states, sizeof p.states, NULL, 0, &err);
     _exit(0);
 }

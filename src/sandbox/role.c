@@ -165,7 +165,7 @@ int cs_role_bind(struct cs_err *err)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return cs_fail_errno(err, "PR_SET_PDEATHSIG");
     /* The signal is for deaths that are still to come. */
-    if (getppid() != self.parent)
+    if (self.parent && getppid() != self.parent)
         return cs_fail(err, CS_SYSTEM, "the daemon is gone");
     return 0;
 }

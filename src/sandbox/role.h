@@ -33,6 +33,12 @@ struct cs_engine_hooks {
                 struct cs_err *err); /* once, before the jail closes: engine, prelude */
     void (*serve)(int sock)
         __attribute__((noreturn)); /* in the worker: READY, one execution, end */
+    /* The rest makes workers faster and the start slower, and may be NULL. Before the jail closes,
+     * unless it is for one execution only: */
+    int (*polish)(struct cs_err *err);
+    /* then a child runs a program of ours and writes down what that touches, for the zygote. */
+    void (*rehearse)(int out) __attribute__((noreturn));
+    void (*learn)(int in);
 };
 
 struct cs_role {
@@ -55,7 +61,8 @@ int cs_role_main(int argc, char **argv, const struct cs_engine_hooks *hooks);
 
 /*
  * In a role process that has changed its credentials: arms the death signal again, which the kernel
- * drops on such a change, and fails if the daemon is gone already.
+ * drops on such a change, and fails if the daemon is gone already (in a process that is no role, it
+ * cannot know that).
  */
 int cs_role_bind(struct cs_err *err);
 

@@ -479,14 +479,25 @@ static int dispatch(struct cs_roots *r, enum cs_file_op op, const struct spot *s
     return -1;
 }
 
+/* A path as a program writes it: what does not start at the root starts in /workspace. */
+static bool locate(struct cs_str path, struct spot *s)
+{
+    if (!path.len || path.at[0] == '/')
+        return take_apart(path, s);
+    char whole[CS_PATH_MAX];
+    int n = snprintf(whole, sizeof whole, "/workspace/%.*s", CS_STR_ARG(path));
+    return n > 0 && (size_t)n < sizeof whole && (size_t)n == path.len + strlen("/workspace/") &&
+           take_apart(cs_strn(whole, (size_t)n), s);
+}
+
 enum cs_answer cs_roots_op(struct cs_roots *r, enum cs_file_op op, struct cs_str path,
                            struct cs_str data, uint32_t flags, struct cs_buf *payload)
 {
     struct spot s, to;
-    if (!take_apart(path, &s))
+    if (!locate(path, &s))
         return refuse(EACCES, path, payload);
     bool two = op == CS_FILE_RENAME || op == CS_FILE_COPY;
-    if (two && !take_apart(data, &to))
+    if (two && !locate(data, &to))
         return refuse(EACCES, data, payload);
     bool changes = op != CS_FILE_READ && op != CS_FILE_STAT && op != CS_FILE_LIST;
     bool source_changes = changes && op != CS_FILE_COPY;

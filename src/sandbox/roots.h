@@ -44,7 +44,8 @@ void cs_roots_adopt(struct cs_roots *r, int workspace, int tmp);
 /* Closes everything and removes the scratch directory, whatever the program made in it. */
 void cs_roots_done(struct cs_roots *r);
 
-/* One FILE message. Fills `payload` with the answer's bytes, or a message for people. */
+/* One FILE message; here a path may also be relative, to /workspace. Fills `payload` with the
+ * answer's bytes, or a message for people. */
 enum cs_answer cs_roots_op(struct cs_roots *r, enum cs_file_op op, struct cs_str path,
                            struct cs_str data, uint32_t flags, struct cs_buf *payload);
 

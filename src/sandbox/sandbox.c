@@ -54,6 +54,7 @@ struct cs_jail_options cs_sandbox_jail(const struct cs_sandbox *s, uint32_t slot
         .allow_weak = s->options.allow_weak,
         .full = s->options.full_isolation,
         .no_jit = s->options.no_jit,
+        .brief = s->options.pool == 0,
         .host_uid = s->uid_base + slot,
 #ifdef CS_TEST_HOOKS
         .weak_for_test = s->options.weak_for_test,
@@ -124,6 +125,22 @@ static void zygote_failed(struct cs_sandbox *s, const struct cs_err *err)
     if (err->code == CS_DENIED || s->zygote_failures >= ZYGOTE_TRIES)
         fail_waiting(s, err);
     s->zygote_retry_ns = cs_now_ns() + (100ull << s->zygote_failures) * 1000000u;
+}
+
+static bool hopeless(const struct cs_sandbox *s)
+{
+    return !s->zygote_alive &&
+           (s->zygote_err.code == CS_DENIED || s->zygote_failures >= ZYGOTE_TRIES);
+}
+
+/* Starts it if there is none, unless that is hopeless or failed a moment ago. */
+static void need_zygote(struct cs_sandbox *s)
+{
+    if (s->zygote_alive || s->closing || hopeless(s) || cs_now_ns() < s->zygote_retry_ns)
+        return;
+    struct cs_err err = {0};
+    if (start_zygote(s, &err) < 0)
+        zygote_failed(s, &err);
 }
 
 static void forked(struct cs_sandbox *s, struct cs_zygote_reply *r)
@@ -216,7 +233,7 @@ static void fill(struct cs_sandbox *s)
     if (s->closing || !s->zygote_ready)
         return;
     unsigned waiting = 0;
-    for (struct cs_job *j = s->waiting; j && waiting < s->options.pool; j = j->next)
+    for (struct cs_job *j = s->waiting; j && waiting <= s->options.pool; j = j->next)
         waiting++;
     while (s->asked_count + s->ready_count < s->options.pool + waiting) {
         struct cs_err err = {0};
@@ -363,12 +380,8 @@ static void on_tick(uv_timer_t *t)
     }
     tick_waiting(s, now);
     fill(s);
-    if (!s->zygote_alive && !s->closing && now >= s->zygote_retry_ns &&
-        s->zygote_failures < ZYGOTE_TRIES && s->zygote_err.code != CS_DENIED) {
-        struct cs_err err = {0};
-        if (start_zygote(s, &err) < 0)
-            zygote_failed(s, &err);
-    }
+    if (s->options.pool || s->waiting)
+        need_zygote(s);
     if (!s->busy && !s->waiting)
         uv_timer_stop(&s->tick);
 }
@@ -383,9 +396,8 @@ static void want_worker(struct cs_job *j)
     struct cs_sandbox *s = j->sandbox;
     remove_job(&s->busy, j);
     append_job(&s->waiting, j);
-    bool hopeless =
-        !s->zygote_alive && (s->zygote_err.code == CS_DENIED || s->zygote_failures >= ZYGOTE_TRIES);
-    if (hopeless)
+    need_zygote(s);
+    if (hopeless(s))
         cs_job_decide_err(j, CS_ENDED_FAILED, &s->zygote_err);
     match(s);
 }
@@ -505,7 +517,6 @@ int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
     struct cs_sandbox *s = CS_NEW(struct cs_sandbox);
     s->loop = loop;
     s->options = *options;
-    s->options.pool = options->pool ? options->pool : 1;
     s->uid_base = UID_BASE + ((uint32_t)getpid() & 0xffff) * UIDS_PER_DAEMON;
     if (cs_cages_open(options->no_cgroups, &s->cages, err) < 0) {
         free(s);
@@ -517,7 +528,7 @@ int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
     uv_timer_init(loop, &s->sweep);
     s->tick.data = s->sweep.data = s;
     s->handles = 2;
-    if (start_zygote(s, err) < 0) {
+    if (s->options.pool && start_zygote(s, err) < 0) {
         cs_sandbox_close(s, NULL, NULL);
         return -1;
     }

@@ -29,7 +29,8 @@ struct cs_job;
 enum cs_language { CS_TYPESCRIPT, CS_PYTHON, CS_BASH, CS_NODE };
 
 struct cs_sandbox_options {
-    uint32_t pool;           /* workers kept ready; at least 1 */
+    uint32_t pool;           /* workers kept ready. 0: for one execution; everything is made when it
+                              * is needed, and for that one alone */
     const char *scratch_dir; /* an existing directory of ours for workspaces; copied.
                               * What dead processes left there is removed. */
     uint32_t allow_weak;     /* walls that may be missing, as from cs_walls_parse */
@@ -75,7 +76,7 @@ struct cs_job_end {
     int exit_status;     /* guests: 0-255, or 128 + signal; -1 if it did not end by itself */
     bool memory_refused; /* the engine was refused memory at least once */
     bool syscall_refused;
-    bool scratch_full; /* a guest: no byte or no file was left; `limit` says which */
+    bool scratch_full; /* no byte or no file was left; `limit` says which */
     bool fork_refused; /* a guest: the limit of processes was reached */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_err err;

@@ -60,9 +60,8 @@ enum cs_phase {
  *   RESULT    answers CALL or FILE id: u8 status (enum cs_answer), str payload or message
  *   LOG       u8 level (enum cs_level), str text
  *   PROGRESS  str JSON {progress, total?, message?}
- *   DONE      u8 outcome (enum cs_outcome), str result JSON or error JSON (see worker/report), u64
- * heap bytes, u32 times memory was refused CANCEL    nothing: abort what waits; the daemon kills
- * the process soon after
+ *   DONE      u8 outcome (enum cs_outcome), str result or error as JSON, u32 times memory was
+ * refused CANCEL    nothing: abort what waits; the daemon kills the process soon after
  */
 #define CS_MESSAGES(X)                                                                     \
     X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                     \

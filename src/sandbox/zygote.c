@@ -21,6 +21,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#include "base/cover.h"
 #include "base/own.h"
 #include "sandbox/filter.h"
 #include "sandbox/jail.h"
@@ -322,6 +323,29 @@ static int measure(int statm, struct answer *hello, struct cs_err *err)
     return 0;
 }
 
+/* A child of ours runs a program of ours, before there is a jail that could be in its way. */
+static int rehearse(struct zygote *z, struct cs_err *err)
+{
+    int ends[2];
+    if (!z->hooks->rehearse || z->jail.options.brief)
+        return 0;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return cs_fail_errno(err, "pipe");
+    CS_AUTO_FD int in = ends[0];
+    CS_AUTO_FD int out = ends[1];
+    pid_t pid = cs_jail_fork(0, NULL);
+    if (pid == 0)
+        z->hooks->rehearse(out);
+    if (pid < 0)
+        return cs_fail_errno(err, "fork");
+    cs_closep(&out);
+    z->hooks->learn(in);
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED) < 0 && errno == EINTR)
+        ;
+    return 0;
+}
+
 /* Everything that needs files, while there still are some: the engine, and what comes of it. */
 static int prepare(struct zygote *z, struct cs_err *err)
 {
@@ -329,6 +353,8 @@ static int prepare(struct zygote *z, struct cs_err *err)
     if (reserve(err) < 0)
         return -1;
     if (z->hooks->warm(strict, err) < 0)
+        return cs_wrap(err, "the engine");
+    if (z->hooks->polish && !z->jail.options.brief && z->hooks->polish(err) < 0)
         return cs_wrap(err, "the engine");
     if (settle_descriptors(z, err) < 0)
         return -1;
@@ -344,7 +370,9 @@ static int prepare(struct zygote *z, struct cs_err *err)
                                     .alone = cs_jail_has(&z->jail, CS_WALL_PIDNS)};
     if (cs_filter_make(CS_PROFILE_ZYGOTE, &facts, &z->own, err) < 0)
         return -1;
-    return cs_filter_make(CS_PROFILE_WORKER, &facts, &z->worker, err);
+    if (cs_filter_make(CS_PROFILE_WORKER, &facts, &z->worker, err) < 0)
+        return -1;
+    return rehearse(z, err);
 }
 
 static int install(struct cs_jail *jail, const struct cs_filter *filter, struct cs_err *err)
@@ -491,5 +519,6 @@ int cs_zygote_main(const struct cs_engine_hooks *hooks)
             serve_ask(&z, ask.ticket, sock);
         if (count == 1)
             close(sock);
+        cs_cover_save();
     }
 }

@@ -23,9 +23,10 @@ struct cs_jail_options {
     uint32_t allow_weak; /* walls (1 << enum cs_wall) that may be missing */
     bool full;           /* every worker gets all namespaces of its own */
     bool no_jit;         /* strict: no executable memory but the program's text */
+    bool brief;          /* for one execution: start soon rather than serve fast */
     uint32_t host_uid;   /* as root: an id that owns nothing; otherwise ignored */
 #ifdef CS_TEST_HOOKS
-    bool weak_for_test; /* no walls at all: shows that tests/escape can fail */
+    bool weak_for_test; /* no walls, only not root: shows that tests/escape can fail */
 #endif
 };
 

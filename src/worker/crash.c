@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "sandbox/wire.h"
 #include "worker/clock.h"
 
@@ -24,6 +23,7 @@ static struct {
     volatile sig_atomic_t armed, sending, answer_when_sent;
     struct cs_buf memory, crash; /* whole DONE frames */
     struct cs_str answer;
+    char stack[STACK_BYTES]; /* the handlers' own: the program may have used up the other */
 } last;
 
 static void send_all(struct cs_str frame)
@@ -62,7 +62,6 @@ static void prebuild(struct cs_buf *frame, const char *json)
     size_t mark = cs_frame_begin(frame, CS_MSG_DONE, 0, 0);
     cs_put_u8(frame, CS_OUTCOME_ERROR);
     cs_put_str(frame, cs_str(json));
-    cs_put_u64(frame, 0);
     cs_put_u32(frame, frame == &last.memory);
     cs_frame_end(frame, mark);
 }
@@ -77,7 +76,7 @@ void cs_crash_install(void)
              "{\"type\":\"runtime_error\",\"name\":\"InternalError\",\"message\":\"the "
              "engine crashed\",\"suggestion\":\"Simplify the program; what it did last "
              "is in the logs.\"}");
-    stack_t stack = {.ss_sp = cs_calloc(1, STACK_BYTES), .ss_size = STACK_BYTES};
+    stack_t stack = {.ss_sp = last.stack, .ss_size = sizeof last.stack};
     sigaltstack(&stack, NULL);
 
     static const int fatal[] = {SIGABRT, SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE};

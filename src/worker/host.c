@@ -58,6 +58,8 @@ static const char *const options[][2] = {
     {"JSC_useConcurrentJIT", "0"},
     {"JSC_numberOfGCMarkers", "1"},
     {"JSC_useWasm", "0"},
+    {"JSC_smallHeapSize", "16777216"}, /* no collection while the first megabytes come in */
+    {"JSC_mediumHeapSize", "16777216"},
     {"JSC_useTailCalls", "0"}, /* whole stacks, and endless recursion is an error, not a loop */
     {"JSC_jitMemoryReservationSize", "67108864"},
     {"JSC_thresholdForJITAfterWarmUp", "10000"},
@@ -126,7 +128,7 @@ JSValueRef cs_host_json(struct cs_str json, uint32_t depth, struct cs_err *err)
         cs_fail(err, CS_LIMIT, "the JSON is nested more than %u levels deep", depth);
         return NULL;
     }
-    JSStringRef text = cs_text_string(json);
+    JSStringRef text = cs_text_borrow(json);
     JSValueRef v = JSValueMakeFromJSONString(cs_worker.ctx, text);
     JSStringRelease(text);
     if (!v)
@@ -270,10 +272,11 @@ static int start_engine(struct cs_err *err)
     return failed;
 }
 
-static int warm_up(struct cs_err *err)
+static int warm_up(bool thorough, struct cs_err *err)
 {
     JSValueRef exception = NULL;
-    cs_host_call(CS_ENTRY_warm, 0, NULL, &exception);
+    JSValueRef argv[] = {JSValueMakeBoolean(cs_worker.ctx, thorough)};
+    cs_host_call(CS_ENTRY_warm, CS_COUNT(argv), argv, &exception);
     if (!exception)
         return 0;
     CS_AUTO_BUF struct cs_buf json = {0};
@@ -283,24 +286,29 @@ static int warm_up(struct cs_err *err)
 
 int cs_worker_warm(bool no_jit, struct cs_err *err)
 {
-    bool huge = !getenv("CAISSON_NO_HUGE_TEXT");
     if (set_environment(no_jit, err) < 0 || start_engine(err) < 0)
         return cs_wrap(err, "engine");
     JSGlobalContextSetUnhandledRejectionCallback(cs_worker.ctx, cs_worker.entry[CS_ENTRY_rejected],
                                                  NULL);
-    if (warm_up(err) < 0)
+    if (warm_up(false, err) < 0)
         return -1;
-    if (huge)
-        cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
-    JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);
-    /* Once more: the collector leaves blocks that have to be swept before anything is allocated in
-     * them, which is better done here than in every worker. */
-    for (int i = 0; i < 2; i++) {
-        if (warm_up(err) < 0)
-            return -1;
-    }
     cs_crash_install();
     if (check_one_thread(err) < 0)
         return cs_wrap(err, "engine");
     return 0;
+}
+
+int cs_worker_polish(struct cs_err *err)
+{
+    if (warm_up(true, err) < 0)
+        return -1;
+    cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
+    JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);
+    /* Once more: the collector leaves blocks that have to be swept before anything is allocated in
+     * them, which is better done here than in every worker. */
+    for (int i = 0; i < 2; i++) {
+        if (warm_up(true, err) < 0)
+            return -1;
+    }
+    return check_one_thread(err) < 0 ? cs_wrap(err, "engine") : 0;
 }

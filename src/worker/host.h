@@ -38,7 +38,7 @@
     X(encode)      /* (value, bytes, depth): JSON text, or throws */             \
     X(rejected)    /* (promise, reason): nobody handled it */                    \
     X(makeError)   /* (type, message or error, file): a branded error */         \
-    X(warm)        /* (): exercises the engine and the runtime, in the zygote */
+    X(warm)        /* (thorough): exercises the engine and the runtime, in the zygote */
 
 enum cs_entry {
 #define X(name) CS_ENTRY_##name,

@@ -117,40 +117,65 @@ static struct cs_str directory(struct cs_str path)
     return path;
 }
 
+static bool has_odd_bytes(struct cs_str s, size_t *at)
+{
+    for (*at = 0; *at < s.len; (*at)++) {
+        unsigned char c = (unsigned char)s.at[*at];
+        if (c < 0x20 || c == 0x7f || c == '\\')
+            return true;
+    }
+    return false;
+}
+
+static bool is_relative(struct cs_str s)
+{
+    return cs_str_starts(s, "./") || cs_str_starts(s, "../") || cs_str_is(s, ".") ||
+           cs_str_is(s, "..");
+}
+
+/* Does it count from the top, whoever imports it? */
+static bool from_top(struct cs_str from, struct cs_str spec)
+{
+    if (spec.at[0] == '/')
+        return true;
+    struct cs_str rest = spec, first = next_segment(&rest);
+    if (!is_relative(spec))
+        return is_root(first);
+    /* "./mcp-servers/x" in the program means the root of that name, not a folder in /workspace. */
+    while (cs_str_is(first, "."))
+        first = next_segment(&rest);
+    return is_root(first) && cs_str_is(directory(from), "/workspace/");
+}
+
+/* Beneath a root, and more than the root itself? */
+static bool is_inside(struct cs_str path)
+{
+    if (path.len == 0)
+        return false;
+    struct cs_str rest = cs_strn(path.at + 1, path.len - 1);
+    return is_root(next_segment(&rest)) && rest.len > 0;
+}
+
 enum cs_resolved cs_module_resolve(struct cs_str from, struct cs_str spec, char out[CS_RESOLVE_MAX])
 {
-    const char *outside = "Only files beneath /mcp-servers, /skills, /workspace and /tmp can be "
-                          "imported.";
+    static const char only[] = "Only files beneath /mcp-servers, /skills, /workspace and /tmp can "
+                               "be imported.";
+    size_t odd;
     if (spec.len == 0)
-        return refuse(out, "the import names nothing", spec, outside);
+        return refuse(out, "the import names nothing", spec, only);
     if (spec.len > 512)
-        return refuse(out, "the name of the import is too long", spec, outside);
-    for (size_t i = 0; i < spec.len; i++) {
-        if ((unsigned char)spec.at[i] < 0x20 || spec.at[i] == '\\' || spec.at[i] == 0x7f)
-            return refuse(out, "an import may not contain control characters or backslashes",
-                          cs_strn(spec.at, i), outside);
-    }
-    bool absolute = spec.at[0] == '/';
-    bool relative = cs_str_starts(spec, "./") || cs_str_starts(spec, "../") ||
-                    cs_str_is(spec, ".") || cs_str_is(spec, "..");
-    struct cs_str rest = spec;
-    struct cs_str first = next_segment(&rest);
-    if (!absolute && !relative && !is_root(first))
+        return refuse(out, "the name of the import is too long", spec, only);
+    if (has_odd_bytes(spec, &odd))
+        return refuse(out, "an import may not contain control characters or backslashes",
+                      cs_strn(spec.at, odd), only);
+    bool top = from_top(from, spec);
+    if (!top && !is_relative(spec))
         return bare(spec, out);
-
-    /* "./mcp-servers/x" in the program means the root of that name, not a folder in /workspace. */
-    while (relative && cs_str_is(first, "."))
-        first = next_segment(&rest);
-    bool from_top =
-        !absolute && is_root(first) && (!relative || cs_str_is(directory(from), "/workspace/"));
-
     char path[CS_RESOLVE_MAX];
     size_t len = 0;
-    bool inside =
-        (absolute || from_top || walk(path, &len, directory(from))) && walk(path, &len, spec);
-    struct cs_str made = cs_strn(path + 1, len ? len - 1 : 0);
-    if (!inside || len == 0 || !is_root(next_segment(&made)) || made.len == 0)
-        return refuse(out, "the import lies outside of what a program may see", spec, outside);
+    bool walked = (top || walk(path, &len, directory(from))) && walk(path, &len, spec);
+    if (!walked || !is_inside(cs_strn(path, len)))
+        return refuse(out, "the import lies outside of what a program may see", spec, only);
     memcpy(out, path, len);
     out[len] = 0;
     return CS_RESOLVED_PATH;

@@ -15,10 +15,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cover.h"
 #include "base/mem.h"
 #include "worker/clock.h"
 #include "worker/crash.h"
 #include "worker/host.h"
+#include "worker/rehearse.h"
 #include "worker/text.h"
 #include "worker/worker.h"
 
@@ -36,7 +38,6 @@ static void build_done(struct cs_buf *b, enum cs_outcome outcome, struct cs_str 
     size_t mark = cs_frame_begin(b, CS_MSG_DONE, 0, 0);
     cs_put_u8(b, (uint8_t)outcome);
     cs_put_str(b, json);
-    cs_put_u64(b, 0);
     cs_put_u32(b, cs_memory_refused());
     cs_frame_end(b, mark);
 }
@@ -45,6 +46,7 @@ static void send_and_exit(struct cs_str frame) __attribute__((noreturn));
 static void send_and_exit(struct cs_str frame)
 {
     cs_crash_sending(true); /* and never false again: nothing may follow */
+    cs_cover_save();
     while (frame.len > 0) {
         ssize_t n = send(w->sock, frame.at, frame.len, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
@@ -53,6 +55,7 @@ static void send_and_exit(struct cs_str frame)
             _exit(EXIT_PEER_GONE);
         frame = cs_strn(frame.at + n, frame.len - (size_t)n);
     }
+    cs_rehearsal_report();
     _exit(0);
 }
 
@@ -306,31 +309,11 @@ static void run(void)
     }
 }
 
-/*
- * Makes this process's own copies of the pages that every execution writes to, before the request
- * is there. The text differs from child to child, or the engine would take its code from its cache.
- */
-static void pre_touch(void)
-{
-    char text[256];
-    snprintf(text, sizeof text,
-             "(async($ns)=>{'%d';const a=[1,2,3].map(x=>x+%d);await 0;return JSON.parse("
-             "JSON.stringify({a,b:`${a}`,c:new Map([[1,a]])}))})",
-             (int)getpid(), (int)getpid());
-    JSValueRef fn = cs_host_eval(cs_str(text), CS_RUNTIME_NAME, NULL);
-    if (fn && JSValueIsObject(w->ctx, fn))
-        JSObjectCallAsFunction(w->ctx, (JSObjectRef)fn, NULL, 0, NULL, NULL);
-    size_t room;
-    char *at = cs_wire_room(&w->reader, READ_BYTES, &room);
-    memset(at, 0, READ_BYTES);
-    memset(cs_buf_room(&w->out, 4096), 0, 4096);
-}
-
 void cs_worker_serve(int sock)
 {
     w->sock = sock;
     cs_wire_reader_init(&w->reader, CS_SIDE_DAEMON, CS_PHASE_BOOT);
-    pre_touch();
+    cs_rehearsal_touch();
     size_t mark = cs_frame_begin(&w->out, CS_MSG_READY, 0, 0);
     cs_put_u32(&w->out, CS_WIRE_VERSION);
     cs_frame_end(&w->out, mark);

@@ -25,6 +25,7 @@ struct span {
 
 static struct {
     struct returned (*uninitialized)(size_t len, struct span *chars);
+    struct returned (*borrow)(const char *chars, size_t len);
     struct returned (*wrap)(void **string);
 } wtf;
 
@@ -33,6 +34,9 @@ void cs_text_init(void)
     *(void **)&wtf.uninitialized =
         dlsym(RTLD_DEFAULT,
               "_ZN3WTF10StringImpl19createUninitializedEmRSt4spanIhLm18446744073709551615EE");
+    *(void **)&wtf.borrow =
+        dlsym(RTLD_DEFAULT, "_ZN3WTF10StringImpl28createWithoutCopyingNonEmptyESt4spanIKhLm"
+                            "18446744073709551615EE");
     *(void **)&wtf.wrap = dlsym(RTLD_DEFAULT, "_ZN14OpaqueJSString9tryCreateEON3WTF6StringE");
 }
 
@@ -126,6 +130,15 @@ JSStringRef cs_text_string(struct cs_str s)
     /* The engine keeps the pointer for as long as the string lives, which may be to the end. */
     JSChar *many = cs_realloc(NULL, s.len, sizeof *many);
     return JSStringCreateWithCharactersNoCopy(many, widen(s, many));
+}
+
+JSStringRef cs_text_borrow(struct cs_str s)
+{
+    if (s.len > 256 && wtf.borrow && wtf.wrap && is_ascii(s)) {
+        struct returned string = wtf.borrow(s.at, s.len);
+        return wtf.wrap(&string.object).object;
+    }
+    return cs_text_string(s);
 }
 
 JSValueRef cs_text_value(JSContextRef ctx, struct cs_str utf8)

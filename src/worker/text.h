@@ -17,6 +17,8 @@ void cs_text_init(void);
 
 /* A new engine string; the caller releases it. Never NULL. */
 JSStringRef cs_text_string(struct cs_str utf8);
+/* The same, but it may point into `utf8`: only for a string that ends before those bytes do. */
+JSStringRef cs_text_borrow(struct cs_str utf8);
 JSValueRef cs_text_value(JSContextRef ctx, struct cs_str utf8);
 
 /* Appends the string as UTF-8. */

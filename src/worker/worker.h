@@ -16,6 +16,15 @@
  */
 int cs_worker_warm(bool no_jit, struct cs_err *err);
 
+/* Once, after warm and before the first fork: makes every worker faster, at the price of a later
+ * start. */
+int cs_worker_polish(struct cs_err *err);
+
+/* What an execution touches, for the workers to come: a child runs a program and writes a list to
+ * `out`; the zygote reads it. Without a list workers are slower, and nothing else. */
+void cs_worker_rehearse(int out) __attribute__((noreturn));
+void cs_worker_learn(int in);
+
 /* Pre-touches memory, says READY, serves one execution on `sock`, and ends the process. */
 void cs_worker_serve(int sock) __attribute__((noreturn));
 

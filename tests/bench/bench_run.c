@@ -24,8 +24,6 @@
 
 #include "base/mem.h"
 #include "run/run.h"
-#include "sandbox/role.h"
-#include "sandbox/zygote.h"
 #include "worker/worker.h"
 
 #define WORDS_MAX 8
@@ -226,7 +224,8 @@ static void conduct(struct bench *b)
 
 int main(int argc, char **argv)
 {
-    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve};
+    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
+                                                  cs_worker_rehearse, cs_worker_learn};
     int status = cs_role_main(argc, argv, &engine);
     if (status >= 0)
         return status;

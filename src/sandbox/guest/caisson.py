@@ -147,7 +147,7 @@ def _done(outcome, text):
     """The end of the program, said once by the driver."""
     global _ended
     with _Turn():
-        _send(_DONE, 0, bytes([outcome]) + _str(text) + _struct.pack("=QI", 0, 0))
+        _send(_DONE, 0, bytes([outcome]) + _str(text) + _struct.pack("=I", 0))
         _ended = True
 
 

@@ -76,7 +76,7 @@ const caisson = {
 };
 
 function done(outcome, json) {
-  const tail = Buffer.alloc(12);
+  const tail = Buffer.alloc(4);
   send(frame(DONE, 0n, Buffer.concat([Buffer.from([outcome]), text(json), tail])));
 }
 

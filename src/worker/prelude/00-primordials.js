@@ -110,35 +110,36 @@
     p.SafeWeakMap = safe(WeakMap, ['get', 'set', 'has', 'delete']);
     p.SafeWeakSet = safe(WeakSet, ['has', 'add', 'delete']);
 
-    // True if the function does not throw: brand checks are made of this.
-    const passes = (check) => (value) => {
-        try {
-            check(value);
-            return true;
-        } catch {
-            return false;
-        }
+    // Brand checks. A wrong brand throws, which is slow, so the prototypes are looked at first: an
+    // object that hides its own is taken for a plain one. Not for proxies: those are asked first.
+    const brand = (C, check) => {
+        const prototype = C.prototype;
+        return (value) => {
+            if (value === null || typeof value !== 'object' || !p.ObjectIsPrototypeOf(prototype, value)) return false;
+            try {
+                check(value);
+                return true;
+            } catch {
+                return false;
+            }
+        };
     };
-    p.isMap = passes(p.MapSize);
-    p.isSet = passes(p.SetSize);
-    p.isDate = passes(p.DateGetTime);
-    const regexpGlobal = passes(getter(RegExp.prototype, 'global'));
-    const regexpPrototype = RegExp.prototype;
-    p.isRegExp = (value) => value !== regexpPrototype && regexpGlobal(value);
-    p.isArrayBuffer = passes(p.ArrayBufferByteLength);
+    p.isMap = brand(Map, p.MapSize);
+    p.isSet = brand(Set, p.SetSize);
+    p.isDate = brand(Date, p.DateGetTime);
+    p.isRegExp = brand(RegExp, getter(RegExp.prototype, 'global'));
+    p.isArrayBuffer = brand(ArrayBuffer, p.ArrayBufferByteLength);
     p.isTypedArray = (value) => p.ArrayBufferIsView(value) && p.TypedArrayTag(value) !== undefined;
     p.isDataView = (value) => p.ArrayBufferIsView(value) && p.TypedArrayTag(value) === undefined;
-    const weakMapHas = p.WeakMapHas;
-    const weakSetHas = p.WeakSetHas;
-    p.isWeakMap = passes((value) => weakMapHas(value, p));
-    p.isWeakSet = passes((value) => weakSetHas(value, p));
-    const weakRefDeref = uncurry(WeakRef.prototype.deref);
-    p.isWeakRef = passes(weakRefDeref);
-    p.isNumberObject = passes(p.NumberValueOf);
-    p.isStringObject = passes(p.StringValueOf);
-    p.isBooleanObject = passes(p.BooleanValueOf);
-    p.isSymbolObject = passes(p.SymbolValueOf);
-    p.isBigIntObject = passes(p.BigIntValueOf);
+    p.isWeakMap = brand(WeakMap, (value) => p.WeakMapHas(value, p));
+    p.isWeakSet = brand(WeakSet, (value) => p.WeakSetHas(value, p));
+    p.isWeakRef = brand(WeakRef, uncurry(WeakRef.prototype.deref));
+    p.isNumberObject = brand(Number, p.NumberValueOf);
+    p.isStringObject = brand(String, p.StringValueOf);
+    p.isBooleanObject = brand(Boolean, p.BooleanValueOf);
+    p.isSymbolObject = brand(Symbol, p.SymbolValueOf);
+    p.isBigIntObject = brand(BigInt, p.BigIntValueOf);
+    p.ObjectPrototype = Object.prototype;
     const errorPrototype = Error.prototype;
     p.isError = (value) => value !== null && typeof value === 'object' && p.ObjectIsPrototypeOf(errorPrototype, value);
     const promisePrototype = Promise.prototype;

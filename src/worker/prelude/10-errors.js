@@ -12,6 +12,8 @@
         return error;
     };
 
+    rt.isBranded = (error) => branded.has(error);
+
     class ToolError extends Error {
         constructor(message, options) {
             super(message, options);

@@ -40,7 +40,7 @@
         tool = String(tool);
         let json;
         try {
-            json = args === undefined ? '{}' : rt.encode(args, ARGUMENT_BYTES, DEPTH);
+            json = args === undefined ? '{}' : rt.encode(args, ARGUMENT_BYTES, DEPTH, 'the argument');
         } catch (e) {
             return p.PromiseReject(e);
         }

@@ -1,248 +1,271 @@
 // From a value to JSON: results, arguments of tools. docs/runtime.md has the table of what becomes
 // what.
 //
-// A walker of our own instead of JSON.stringify, because it has to stop in the middle: at a size, at
-// a depth, at a cycle, and with the path to the place. Each property is read once.
-(function (rt, host) {
+// In two steps. First a walker of our own makes a plain copy: it stops at a size, at a depth, at a
+// cycle, knows the path to the place, and reads each property once. Then the engine's own
+// JSON.stringify, which is fast, meets nothing but plain data.
+(function (rt) {
     'use strict';
     const p = rt.prim;
-    const { JSONStringify, ObjectKeys, ArrayIsArray, ObjectGetOwnPropertyDescriptor, NumberIsFinite, ReflectApply, String } = p;
+    const { JSONStringify, ObjectKeys, ArrayIsArray, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ReflectApply, ReflectOwnKeys, String,
+        ObjectPrototype, isObject } = p;
+    const ArrayPrototype = p.Array.prototype;
+    const identifier = /^[A-Za-z_$][\w$]*$/;
+    const NOTHING = {}; // what JSON has no word for: undefined, functions, symbols
 
-    class Encoder {
-        constructor(bytes, depth) {
-            this.bytes = bytes;
-            this.depth = depth;
-            this.left = bytes;
-            this.steps = bytes + 1000000; // members that leave nothing behind cost as well
-            this.path = p.list();
-            this.open = new p.SafeSet();
-            this.out = '';
+    // May the copies be ordinary arrays? Not if a program put indices or toJSON on the prototypes.
+    const arraysAreClean = () => {
+        if (ObjectGetPrototypeOf(ArrayPrototype) !== ObjectPrototype || 'toJSON' in ArrayPrototype) return false;
+        const first = (o) => p.StringCharCodeAt(String(ReflectOwnKeys(o)[0]), 0); // indices come first
+        const isDigit = (c) => c >= 48 && c <= 57;
+        return !isDigit(first(ArrayPrototype)) && !isDigit(first(ObjectPrototype));
+    };
+
+    // One copy at a time, so its state is in plain variables: this is the hottest code of the runtime.
+    let what, bytes, depth, left, steps, clean;
+    let level = 0; // containers that are open
+    const open = p.list(); // they themselves, outermost first
+    const path = p.list(); // path[i]: under which key open[i] stands
+    let at; // the key that is being read
+
+    const where = () => {
+        let s = '$';
+        const add = (k) => {
+            if (k === undefined) return;
+            s += typeof k === 'number' ? `[${k}]` : p.RegExpTest(identifier, k) ? '.' + k : `[${JSONStringify(p.StringSlice(k, 0, 100))}]`;
+        };
+        for (let i = 0; i < level && s.length < 200; i++) add(path[i]);
+        add(at);
+        return p.StringSlice(s, 0, 300);
+    };
+    const tooLarge = () =>
+        rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'result', bytes, 'bytes',
+            'Return less: a summary, the first rows, or write the data to a file in /workspace.');
+
+    // `n` is the least that this will take.
+    const charge = (n) => {
+        if ((left -= n) < 0 || --steps < 0) throw tooLarge();
+    };
+
+    const copyOf = (v, key) => {
+        at = key;
+        switch (typeof v) {
+            case 'string':
+                charge(v.length + 2);
+                return v;
+            case 'number':
+                charge(1);
+                return v;
+            case 'boolean':
+                charge(4);
+                return v;
+            case 'object':
+                if (v !== null) return object(v, key);
+                charge(4);
+                return null;
+            case 'function':
+                return object(v, key);
+            case 'bigint':
+                return copyOf(p.BigIntToString(v), key);
+            default:
+                charge(0);
+                return NOTHING;
         }
+    };
 
-        where() {
-            let s = '$';
-            for (let i = 0; i < this.path.length && i < 50; i++) {
-                const k = this.path[i];
-                s += typeof k === 'number' ? `[${k}]` : /^[A-Za-z_$][\w$]*$/.test(k) ? '.' + k : `[${JSONStringify(p.StringSlice(k, 0, 100))}]`;
+    const object = (o, key) => {
+        const f = o.toJSON;
+        if (typeof f === 'function' && !p.isDate(o)) {
+            const v = ReflectApply(f, o, [key === undefined ? '' : String(key)]);
+            if (!isObject(v)) return copyOf(v, key);
+            o = v;
+            at = key;
+        }
+        if (typeof o === 'function') return NOTHING;
+        for (let i = 0; i < level; i++) if (open[i] === o) throw rt.invalid(`${what} refers to itself at ${where()}`);
+        if (level >= depth) throw rt.invalid(`${what} is nested more than ${depth} levels deep (at ${where()})`);
+        open[level] = o;
+        path[level++] = key;
+        at = undefined;
+        const copy = ArrayIsArray(o) ? array(o) : container(o);
+        level--;
+        return copy;
+    };
+
+    const list = () => {
+        if (clean === undefined) clean = arraysAreClean();
+        return clean ? [] : p.list();
+    };
+
+    const array = (o) => {
+        const out = list();
+        const length = o.length;
+        charge(2);
+        for (let i = 0; i < length; i++) {
+            at = i;
+            out[i] = item(o[i], i);
+        }
+        return out;
+    };
+
+    const item = (v, i) => {
+        charge(1);
+        const copy = copyOf(v, i);
+        if (copy !== NOTHING) return copy;
+        charge(4);
+        return null;
+    };
+
+    const members = (o) => {
+        const keys = ObjectKeys(o);
+        const out = { __proto__: null };
+        charge(2);
+        for (let i = 0; i < keys.length; i++) {
+            const k = (at = keys[i]);
+            put(out, k, o[k]);
+        }
+        return out;
+    };
+
+    const put = (out, k, v) => {
+        const copy = copyOf(v, k);
+        if (copy === NOTHING) return;
+        charge(k.length + 4);
+        out[k] = copy;
+    };
+
+    const container = (o) => {
+        const prototype = ObjectGetPrototypeOf(o);
+        if (prototype === ObjectPrototype || prototype === null) return members(o);
+        if (p.isDate(o)) {
+            const t = p.DateGetTime(o);
+            return copyOf(t !== t ? null : p.DateToISOString(o));
+        }
+        if (p.isMap(o)) return map(o);
+        if (p.isSet(o)) return set(o);
+        if (p.ArrayBufferIsView(o) || p.isArrayBuffer(o)) return bytesOf(o);
+        if (p.isError(o)) return errorOf(o);
+        if (p.isRegExp(o)) return copyOf(p.RegExpToString(o));
+        if (p.isNumberObject(o)) return copyOf(p.NumberValueOf(o));
+        if (p.isStringObject(o)) return copyOf(p.StringValueOf(o));
+        if (p.isBooleanObject(o)) return copyOf(p.BooleanValueOf(o));
+        if (p.isBigIntObject(o)) return copyOf(p.BigIntValueOf(o));
+        return members(o);
+    };
+
+    // An object if all keys are strings, else pairs.
+    const map = (o) => {
+        let plain = true;
+        p.MapForEach(o, (_, k) => {
+            if (typeof k !== 'string') plain = false;
+        });
+        const out = plain ? { __proto__: null } : list();
+        let i = 0;
+        charge(2);
+        p.MapForEach(o, (v, k) => {
+            if (plain) return put(out, k, v);
+            const pair = list();
+            open[level] = undefined;
+            path[level++] = i;
+            pair[0] = item(k, 0);
+            pair[1] = item(v, 1);
+            level--;
+            out[i++] = pair;
+        });
+        return out;
+    };
+
+    const set = (o) => {
+        const out = list();
+        let i = 0;
+        charge(2);
+        p.SetForEach(o, (v) => {
+            out[i] = item(v, i);
+            i++;
+        });
+        return out;
+    };
+
+    // Numbers for typed arrays, base64 for raw buffers.
+    const bytesOf = (o) => {
+        if (p.isTypedArray(o)) {
+            const out = list();
+            const length = p.TypedArrayLength(o);
+            charge(2);
+            for (let i = 0; i < length; i++) out[i] = item(o[i], i);
+            return out;
+        }
+        const view = p.isDataView(o)
+            ? new p.Uint8Array(p.DataViewBuffer(o), p.DataViewByteOffset(o), p.DataViewByteLength(o))
+            : new p.Uint8Array(o);
+        if (view.length > left) throw tooLarge();
+        return copyOf(p.ToBase64(view));
+    };
+
+    const errorOf = (o) => {
+        const d = rt.describe(o);
+        const out = { __proto__: null };
+        put(out, 'name', d.name);
+        put(out, 'message', d.message);
+        const keys = ObjectKeys(o);
+        for (let i = 0; i < keys.length; i++) {
+            const k = (at = keys[i]);
+            if (k !== 'name' && k !== 'message' && k !== 'stack' && k !== 'line' && k !== 'column' && k !== 'sourceURL') put(out, k, o[k]);
+        }
+        const cause = ObjectGetOwnPropertyDescriptor(o, 'cause');
+        if (cause && !cause.enumerable && 'value' in cause) put(out, 'cause', cause.value);
+        return out;
+    };
+
+    // What a getter, a trap or a toJSON threw becomes an error with the place; ours stay what they are.
+    const readable = (e) => {
+        if (p.isObject(e) && rt.isBranded(e)) return e;
+        const place = where();
+        const text = p.isError(e) ? p.StringSlice(rt.describe(e).message, 0, 500) : rt.inspect(e);
+        return rt.invalid(`${what} cannot be read at ${place}: ${text}`);
+    };
+
+    // A getter of the value may itself make a call, and so come back here: the outer copy's state is kept.
+    let busy = false;
+    const nested = (value, n, d, name) => {
+        const saved = { __proto__: null, what, bytes, depth, left, steps, clean, level, at, open: p.ArraySlice(open, 0, level), path: p.ArraySlice(path, 0, level) };
+        try {
+            return start(value, n, d, name);
+        } finally {
+            ({ what, bytes, depth, left, steps, clean, level, at } = saved);
+            for (let i = 0; i < level; i++) {
+                open[i] = saved.open[i];
+                path[i] = saved.path[i];
             }
-            return s;
         }
-
-        put(text) {
-            this.left -= text.length;
-            if (this.left < 0) this.tooLarge();
-            this.out += text;
+    };
+    const start = (value, n, d, name) => {
+        what = name;
+        bytes = left = n;
+        depth = d;
+        steps = n + 1000000; // members that leave nothing behind cost as well
+        clean = undefined;
+        level = 0;
+        try {
+            return copyOf(value, undefined);
+        } catch (e) {
+            throw readable(e);
         }
+    };
 
-        tooLarge() {
-            throw rt.limitError(`the result is larger than ${this.bytes} bytes (at ${this.where()})`, 'result', this.bytes, 'bytes',
-                'Return less: a summary, the first rows, or write the data to a file in /workspace.');
-        }
-
-        // True if something was written; false for what JSON has no word for (undefined, functions).
-        value(v, key) {
-            if (--this.steps < 0) this.tooLarge();
-            if (p.isObject(v)) {
-                v = this.toJSON(v, key);
-                if (p.isObject(v)) return typeof v === 'function' ? false : this.object(v);
-            }
-            switch (typeof v) {
-                case 'string':
-                    if (v.length > this.left) this.tooLarge();
-                    this.put(JSONStringify(v));
-                    return true;
-                case 'number':
-                    this.put(NumberIsFinite(v) ? p.NumberToString(v) : 'null');
-                    return true;
-                case 'boolean':
-                    this.put(v ? 'true' : 'false');
-                    return true;
-                case 'bigint':
-                    this.put('"' + p.BigIntToString(v) + '"');
-                    return true;
-                case 'object':
-                    this.put('null');
-                    return true;
-                default:
-                    return false;
-            }
-        }
-
-        toJSON(v, key) {
-            let f;
+    rt.encode = (value, n, d, name = 'the result') => {
+        let copy;
+        if (busy) copy = nested(value, n, d, name);
+        else {
+            busy = true;
             try {
-                f = v.toJSON;
-                if (typeof f !== 'function' || p.isDate(v)) return v;
-                return ReflectApply(f, v, [String(key)]);
-            } catch (e) {
-                throw this.failed(e);
+                copy = start(value, n, d, name);
+            } finally {
+                busy = false;
             }
         }
-
-        failed(e) {
-            if (p.isObject(e) && e === this.error) return e;
-            const text = p.isError(e) ? p.StringSlice(rt.describe(e).message, 0, 500) : rt.inspect(e);
-            this.error = rt.invalid(`the result cannot be read at ${this.where()}: ${text}`);
-            return this.error;
-        }
-
-        object(o) {
-            if (this.open.has(o)) throw rt.invalid(`the result refers to itself at ${this.where()}`);
-            if (this.path.length >= this.depth)
-                throw rt.invalid(`the result is nested more than ${this.depth} levels deep (at ${p.StringSlice(this.where(), 0, 200)})`);
-            this.open.add(o);
-            this.container(o);
-            this.open.delete(o);
-            return true;
-        }
-
-        container(o) {
-            if (ArrayIsArray(o)) return this.array(o);
-            if (host.proxyTarget(o) !== undefined) return this.members(o);
-            if (p.isDate(o)) {
-                const t = p.DateGetTime(o);
-                return this.put(t !== t ? 'null' : '"' + p.DateToISOString(o) + '"');
-            }
-            if (p.isMap(o)) return this.map(o);
-            if (p.isSet(o)) return this.set(o);
-            if (p.ArrayBufferIsView(o) || p.isArrayBuffer(o)) return this.bytesOf(o);
-            if (p.isError(o)) return this.errorOf(o);
-            if (p.isRegExp(o)) return this.put(JSONStringify(p.RegExpToString(o)));
-            if (p.isNumberObject(o)) return this.value(p.NumberValueOf(o), '');
-            if (p.isStringObject(o)) return this.value(p.StringValueOf(o), '');
-            if (p.isBooleanObject(o)) return this.value(p.BooleanValueOf(o), '');
-            if (p.isBigIntObject(o)) return this.value(p.BigIntValueOf(o), '');
-            return this.members(o);
-        }
-
-        item(v, i) {
-            const depth = this.path.length;
-            this.path[depth] = i;
-            if (!this.value(v, i)) this.put('null');
-            this.path.length = depth;
-        }
-
-        array(o) {
-            const length = this.read(o, 'length');
-            this.put('[');
-            for (let i = 0; i < length; i++) {
-                if (i > 0) this.put(',');
-                this.item(this.read(o, i), i);
-            }
-            this.put(']');
-        }
-
-        read(o, k) {
-            try {
-                return o[k];
-            } catch (e) {
-                this.path[this.path.length] = k;
-                throw this.failed(e);
-            }
-        }
-
-        // `"key":value`, or nothing if the value has no JSON.
-        member(k, v, first) {
-            const depth = this.path.length;
-            this.path[depth] = k;
-            const mark = this.out;
-            const left = this.left;
-            this.put((first ? '' : ',') + JSONStringify(k) + ':');
-            const written = this.value(v, k);
-            if (!written) {
-                this.out = mark;
-                this.left = left;
-            }
-            this.path.length = depth;
-            return written;
-        }
-
-        members(o) {
-            let keys;
-            try {
-                keys = ObjectKeys(o);
-            } catch (e) {
-                throw this.failed(e);
-            }
-            this.put('{');
-            let first = true;
-            for (let i = 0; i < keys.length; i++) if (this.member(keys[i], this.read(o, keys[i]), first)) first = false;
-            this.put('}');
-        }
-
-        map(o) {
-            let plain = true;
-            p.MapForEach(o, (_, k) => {
-                if (typeof k !== 'string') plain = false;
-            });
-            let first = true;
-            let i = 0;
-            this.put(plain ? '{' : '[');
-            p.MapForEach(o, (v, k) => {
-                if (plain) {
-                    if (this.member(k, v, first)) first = false;
-                    return;
-                }
-                if (i > 0) this.put(',');
-                const depth = this.path.length;
-                this.path[depth] = i++;
-                this.put('[');
-                this.item(k, 0);
-                this.put(',');
-                this.item(v, 1);
-                this.put(']');
-                this.path.length = depth;
-            });
-            this.put(plain ? '}' : ']');
-        }
-
-        set(o) {
-            let i = 0;
-            this.put('[');
-            p.SetForEach(o, (v) => {
-                if (i > 0) this.put(',');
-                this.item(v, i++);
-            });
-            this.put(']');
-        }
-
-        // Numbers for typed arrays, base64 for raw buffers.
-        bytesOf(o) {
-            if (p.isTypedArray(o)) {
-                const length = p.TypedArrayLength(o);
-                this.put('[');
-                for (let i = 0; i < length; i++) {
-                    if (i > 0) this.put(',');
-                    this.value(o[i], i);
-                }
-                return this.put(']');
-            }
-            const view = p.isDataView(o)
-                ? new p.Uint8Array(p.DataViewBuffer(o), p.DataViewByteOffset(o), p.DataViewByteLength(o))
-                : new p.Uint8Array(o);
-            if (view.length > this.left) this.tooLarge();
-            this.put('"' + p.ToBase64(view) + '"');
-        }
-
-        errorOf(o) {
-            const d = rt.describe(o);
-            this.put('{"name":' + JSONStringify(d.name) + ',"message":' + JSONStringify(d.message));
-            const keys = ObjectKeys(o);
-            for (let i = 0; i < keys.length; i++) {
-                const k = keys[i];
-                if (k !== 'name' && k !== 'message' && k !== 'stack' && k !== 'line' && k !== 'column' && k !== 'sourceURL')
-                    this.member(k, this.read(o, k), false);
-            }
-            const cause = ObjectGetOwnPropertyDescriptor(o, 'cause');
-            if (cause && !cause.enumerable && 'value' in cause) this.member('cause', cause.value, false);
-            this.put('}');
-        }
-    }
-
-    rt.encode = (value, bytes, depth) => {
-        const e = new Encoder(bytes, depth);
-        if (e.value(value, '')) return e.out;
+        if (copy !== NOTHING) return JSONStringify(copy);
         if (value === undefined) return 'null';
-        throw rt.invalid(`the result is a ${typeof value}, which has no JSON form; return data instead`);
+        throw rt.invalid(`${name} is a ${typeof value}, which has no JSON form; return data instead`);
     };
 })

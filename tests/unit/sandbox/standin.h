@@ -190,7 +190,7 @@ static void __attribute__((noreturn)) standin_serve(int sock)
     _exit(0);
 }
 
-static const struct cs_engine_hooks standin_hooks = {standin_warm, standin_serve};
+static const struct cs_engine_hooks standin_hooks = {.warm = standin_warm, .serve = standin_serve};
 
 /* An id that owns nothing. */
 #define NOBODY_AT_ALL 3735928u

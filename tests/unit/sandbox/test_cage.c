@@ -33,8 +33,7 @@ static int64_t ms_now(void)
 
 static struct cs_limits limits(void)
 {
-    return (struct cs_limits){
-        .memory = 64u << 20, .cpu = 100, .cpu_burst = 60000, .processes = 1};
+    return (struct cs_limits){.memory = 64u << 20, .cpu = 100, .cpu_burst = 60000, .processes = 1};
 }
 
 static struct cs_cages *open_cages(bool polling)

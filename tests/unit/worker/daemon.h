@@ -401,8 +401,6 @@ static inline bool talk_handle(struct talk *t, const struct cs_frame *f)
         cs_field_str(&body, &s);
         t->outcome = outcome;
         cs_buf_putstr(&t->answer, s);
-        uint64_t heap;
-        cs_field_u64(&body, &heap);
         cs_field_u32(&body, &t->refused);
         return false;
     case CS_MSG_NONE:

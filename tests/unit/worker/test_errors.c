@@ -11,7 +11,7 @@ static void shallow(struct talk *t)
     t->json_depth = 4;
 }
 
-static void little_memory(struct talk *t)
+static inline void little_memory(struct talk *t)
 {
     t->memory_mb = 128;
 }

@@ -433,8 +433,8 @@ static const struct worker_case cases[] = {
      .check = has_progress},
     {"a_huge_argument_is_refused",
      "try { await tools.fixture.echo({v: 'z'.repeat(64 << 20)}) } catch (e) { return "
-     "e.message.slice(0, 26) }",
-     .result = "\"the result is larger than \""},
+     "e.message.slice(0, 28) }",
+     .result = "\"the argument is larger than \""},
 
     /* inputs, state, absences */
     {"inputs_and_state", "return [inputs.a, state, globalThis.inputs === inputs]",

@@ -1,0 +1,1 @@
+const t = 4; export default { t, u: [t] } as const satisfies object

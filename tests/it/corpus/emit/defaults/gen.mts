@@ -1,0 +1,1 @@
+export default function* <T>(): Generator<number> { yield 1 }

@@ -1,0 +1,1 @@
+export default class { v = 3; static make() {} }

@@ -1,0 +1,1 @@
+export default function named(): string { return "named" + named.length }

@@ -1,0 +1,1 @@
+export interface Inline {} ; export const used = "used";

@@ -1,0 +1,1 @@
+import { log } from "./log.mjs"; await null; log.push("first");

@@ -1,0 +1,1 @@
+import "./first.mjs"; import { log } from "./log.mjs"; log.push("second"); export const second = () => log.push("called");
