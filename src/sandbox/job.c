@@ -195,9 +195,11 @@ static void copy_in_done(uv_work_t *w, int status)
     (void)status;
     struct cs_job *j = w->data;
     j->working = false;
-    if (!j->copied_in)
-        cs_job_decide_err(j, j->work_err.code == CS_LIMIT ? CS_ENDED_LIMIT : CS_ENDED_FAILED,
-                          &j->work_err);
+    if (!j->copied_in && j->work_err.code == CS_LIMIT)
+        cs_job_decide_limit(j, j->roots.files >= j->roots.files_max ? CS_LIMIT_SCRATCH_FILES
+                                                                    : CS_LIMIT_SCRATCH_BYTES);
+    else if (!j->copied_in)
+        cs_job_decide_err(j, CS_ENDED_FAILED, &j->work_err);
     if (j->dying)
         cs_job_step(j);
     else
