@@ -82,8 +82,8 @@
             at = key;
         }
         if (typeof o === 'function') return NOTHING;
-        for (let i = 0; i < level; i++) if (open[i] === o) throw rt.invalid(`${what} refers to itself at ${where()}`);
-        if (level >= depth) throw rt.invalid(`${what} is nested more than ${depth} levels deep (at ${where()})`);
+        for (let i = 0; i < level; i++) if (open[i] === o) throw rt.invalid(`${what} refers to itself at ${where()}`, 'Return a copy without the circular reference: pick the fields that are needed.');
+        if (level >= depth) throw rt.limitError(`${what} is nested more than ${depth} levels deep (at ${where()})`, 'json_depth', depth, 'levels', 'Return a flatter value.');
         open[level] = o;
         path[level++] = key;
         at = undefined;
