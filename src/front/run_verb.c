@@ -171,7 +171,7 @@ struct session {
     struct cs_runner *runner;
     struct cs_run *run;
     uv_timer_t spinner;
-    uv_signal_t interrupt;
+    uv_signal_t interrupts[3];
     uint64_t started;
     bool colour, live; /* live: a progress line is on the terminal */
     bool terminal;
@@ -339,7 +339,8 @@ static void on_done(void *ctx, const struct cs_result *r)
     s->exit_status = cs_exit_of(r);
     print_result(s, r);
     uv_close((uv_handle_t *)&s->spinner, NULL);
-    uv_close((uv_handle_t *)&s->interrupt, NULL);
+    for (size_t i = 0; i < CS_COUNT(s->interrupts); i++)
+        uv_close((uv_handle_t *)&s->interrupts[i], NULL);
     cs_runner_close(s->runner, NULL, NULL);
 }
 
@@ -359,10 +360,14 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     if (cs_runner_new(loop, &a->sandbox, &s.runner, err) < 0)
         return -1;
     uv_timer_init(loop, &s.spinner);
-    uv_signal_init(loop, &s.interrupt);
-    s.spinner.data = s.interrupt.data = &s;
+    s.spinner.data = &s;
     s.started = uv_now(loop);
-    uv_signal_start(&s.interrupt, on_interrupt, SIGINT);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < CS_COUNT(numbers); i++) {
+        uv_signal_init(loop, &s.interrupts[i]);
+        s.interrupts[i].data = &s;
+        uv_signal_start(&s.interrupts[i], on_interrupt, numbers[i]);
+    }
     if (s.terminal)
         uv_timer_start(&s.spinner, on_spin, 1000, 250);
     struct cs_request request = {

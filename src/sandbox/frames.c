@@ -88,10 +88,17 @@ static void file_done(uv_work_t *w, int status)
     }
     j->files = f->next;
     free_file_job(f);
-    if (j->dying)
-        cs_job_step(j);
-    else
+    if (!j->dying) {
         next_file(j);
+        return;
+    }
+    /* Nobody starts those that still wait, and the job must not wait for them. */
+    while (j->files) {
+        struct cs_file_job *waiting = j->files;
+        j->files = waiting->next;
+        free_file_job(waiting);
+    }
+    cs_job_step(j);
 }
 
 static void next_file(struct cs_job *j)

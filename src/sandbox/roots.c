@@ -545,11 +545,10 @@ int cs_roots_copy_in(struct cs_roots *r, const char *host_dir, struct cs_err *er
     CS_AUTO_FD int from = open(host_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (from < 0)
         return cs_fail_errno(err, "workspace '%s'", host_dir);
-    if (cs_folder_copy(from, r->dir[CS_ROOT_WORKSPACE], &size, err) < 0)
-        return cs_wrap(err, "workspace '%s'", host_dir);
-    r->bytes = size.bytes;
+    int copied = cs_folder_copy(from, r->dir[CS_ROOT_WORKSPACE], &size, err);
+    r->bytes = size.bytes; /* also if it failed: they say which limit it was */
     r->files = size.files;
-    return 0;
+    return copied < 0 ? cs_wrap(err, "workspace '%s'", host_dir) : 0;
 }
 
 int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *err)

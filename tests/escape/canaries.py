@@ -80,6 +80,8 @@ class Canaries:
         self.planted, self.missing = set(), {}
         self.state = tempfile.mkdtemp(prefix="caisson-escape-" + VALUE + "-")
         self.home = pwd.getpwuid(os.getuid()).pw_dir
+        if not os.access(self.home, os.W_OK):
+            self.home = self.directory("home")
         self.port = 0
         self.fds = []
         self._undo = [lambda: shutil.rmtree(self.state, ignore_errors=True)]

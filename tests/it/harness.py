@@ -67,6 +67,8 @@ class Test:
             self.env[variable] = os.path.join(self.state, place)
             os.mkdir(self.env[variable], 0o700)
         self.env["LC_ALL"] = "C.UTF-8"
+        # Looking for leaks takes seconds at every exit of so large a library; the soak does it once, for all.
+        self.env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
     def clear(self):
         subprocess.run(["chmod", "-R", "u+rwx", self.state], stderr=subprocess.DEVNULL)

@@ -50,7 +50,8 @@ def test_memory_is_bounded(t, name, code):
     done = t.run(code, "-o", "json", "--memory", "64M", "--timeout", "20s")
     error = limited(t, done, "memory")
     t.matches("%s %s" % (error["limit"]["value"], error["limit"]["unit"]), r"64 M|67108864 b|65536 k", "limit")
-    t.true(done.json()["metrics"]["memory_peak_mb"] <= 64 + 100, "peak %r" % done.json()["metrics"])
+    # The fence outside stands 128 MB further out, for what lives in address space reserved before.
+    t.true(done.json()["metrics"]["memory_peak_mb"] <= 64 + 150, "peak %r" % done.json()["metrics"])
 
 
 def test_memory_of_guests_is_bounded(t):
