@@ -244,6 +244,32 @@ static struct cs_source source_of(const struct cs_module *m)
     return (struct cs_source){m->name, m->text, m->diag.line ? NULL : &m->compiled};
 }
 
+/* What to do about it, apart from what is wrong: the resolver says both in one text. */
+static void advise(const struct cs_request *r, struct cs_diag *diag)
+{
+    static const char turn[] = "'. ";
+    char *at = r->kind == CS_RESOLVED_REFUSED ? strstr(diag->message, turn) : NULL;
+    if (at) {
+        snprintf(diag->suggestion, sizeof diag->suggestion, "%s", at + sizeof turn - 1);
+        at[1] = '\0';
+    } else if (r->status == CS_ANSWER_MISSING) {
+        snprintf(diag->suggestion, sizeof diag->suggestion,
+                 "Check the path: './name.ts' is a file of /workspace; tools are in "
+                 "/mcp-servers/<server>/<tool>.ts, skills in /skills.");
+    }
+}
+
+/* The program's own lines need no name; those of a module do. */
+static void name_module(const struct cs_module *m, struct cs_diag *diag)
+{
+    char text[sizeof diag->message];
+    if (m == &g->modules[0])
+        return;
+    snprintf(text, sizeof text, "%s", diag->message);
+    snprintf(diag->message, sizeof diag->message, "%.*s: %.*s", CS_STR_ARG(m->name),
+             (int)sizeof text - 40, text);
+}
+
 int cs_modules_check(struct cs_buf *error)
 {
     CS_AUTO_FREE bool *seen = cs_calloc(CS_MODULES_MAX, sizeof *seen);
@@ -252,11 +278,15 @@ int cs_modules_check(struct cs_buf *error)
         return 0;
     struct cs_source source = source_of(fault.module);
     if (!fault.import) {
-        cs_report_diag("syntax_error", &fault.module->diag, &source, error);
+        struct cs_diag diag = fault.module->diag;
+        name_module(fault.module, &diag);
+        cs_report_diag("syntax_error", &diag, &source, error);
         return -1;
     }
     struct cs_diag diag = {.line = fault.import->line, .column = fault.import->column};
     describe_request(fault.request, fault.import->specifier, diag.message, sizeof diag.message);
+    advise(fault.request, &diag);
+    name_module(fault.module, &diag);
     cs_report_diag(type_of(fault.request), &diag, &source, error);
     return -1;
 }
