@@ -155,14 +155,30 @@ void cs_enum(struct cs_parser *p, uint32_t start, bool exported)
     cs_insert_text(p, p->prev_end, closing(p, name.atom, exported && p->ns ? cs_home_of(p) : NULL));
 }
 
-/* A name no program uses: "$n" and a number, after a look at the text. */
+/* How many underscores stand behind a "$n" of the text at most; -1 if there is no "$n". */
+static int longest_like_ours(const struct cs_parser *p)
+{
+    int longest = -1;
+    const char *end = p->src + p->len;
+    for (const char *at = p->src; (at = memmem(at, (size_t)(end - at), "$n", 2)); at += 2) {
+        int n = (int)strspn(at + 2, "_");
+        if (n > longest)
+            longest = n;
+        at += n;
+    }
+    return longest;
+}
+
+#define UNDERSCORES "________"
+
+/* A name the text does not have: "$n" and a number, with underscores between if need be. */
 static const char *new_home(struct cs_parser *p)
 {
     if (!p->generated_prefix) {
-        const char *prefix = "$n";
-        while (memmem(p->src, p->len, prefix, strlen(prefix)))
-            prefix = cs_textf(p, "%s_", prefix);
-        p->generated_prefix = prefix;
+        int n = longest_like_ours(p) + 1;
+        if (n >= (int)sizeof UNDERSCORES)
+            cs_limit_error(p, p->tok.start, "names like $n%s are reserved", UNDERSCORES);
+        p->generated_prefix = cs_textf(p, "$n%.*s", n, UNDERSCORES);
     }
     return cs_textf(p, "%s%u", p->generated_prefix, p->generated++);
 }
@@ -406,6 +422,23 @@ static bool declaration_word(const struct cs_token *t)
     }
 }
 
+/* namespace, module and global before a block; `module` and the others are names elsewhere. */
+static bool block_statement(struct cs_parser *p, uint32_t start, bool exported, enum cs_st *st)
+{
+    struct cs_token ahead = cs_peek(p);
+    *st = ST_ERASED;
+    if (ahead.nl)
+        return false;
+    if (cs_is(p, K_global) ? ahead.kind == T_LBRACE : cs_is(p, K_module) && ahead.kind == T_STR) {
+        cs_ambient(p, start);
+        return true;
+    }
+    if (cs_is(p, K_global) || !cs_tok_ident(&ahead))
+        return false;
+    *st = cs_namespace(p, start, exported);
+    return true;
+}
+
 bool cs_typescript_statement(struct cs_parser *p, uint32_t start, bool exported, enum cs_st *st)
 {
     if (p->tok.kind != T_NAME || p->tok.esc)
@@ -443,23 +476,8 @@ bool cs_typescript_statement(struct cs_parser *p, uint32_t start, bool exported,
         return true;
     case K_namespace:
     case K_module:
-        ahead = cs_peek(p);
-        if (ahead.nl || (!cs_tok_ident(&ahead) && (ahead.kind != T_STR || cs_is(p, K_namespace))))
-            return false;
-        if (ahead.kind == T_STR) {
-            cs_ambient(p, start);
-            *st = ST_ERASED;
-        } else {
-            *st = cs_namespace(p, start, exported);
-        }
-        return true;
     case K_global:
-        ahead = cs_peek(p);
-        if (ahead.kind != T_LBRACE || ahead.nl)
-            return false;
-        cs_ambient(p, start);
-        *st = ST_ERASED;
-        return true;
+        return block_statement(p, start, exported, st);
     default:
         return false;
     }

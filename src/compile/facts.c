@@ -98,13 +98,15 @@ static void chain_fact(struct facts *f, const struct cs_chain *c)
         return;
     if (r->atom == K_tools) {
         tool_fact(f, c->names, c->count, c->pos);
-    } else if (c->count && c->names[0] == K_NONE) {
+    } else if (c->count == 0) {
+        add(f, CS_FACT_GLOBAL, CS_STR("globalThis"), c->pos);
+    } else if (c->names[0] == K_NONE) {
         add(f, CS_FACT_GLOBAL, CS_STR("globalThis[...]"), c->pos);
-    } else if (c->count && c->names[0] == K_tools) {
+    } else if (c->names[0] == K_tools) {
         tool_fact(f, c->names + 1, c->count - 1, c->pos);
-    } else if (c->count && (c->names[0] == K_eval || c->names[0] == K_Function)) {
+    } else if (c->names[0] == K_eval || c->names[0] == K_Function) {
         add(f, CS_FACT_DYNAMIC, f->p->names.at[c->names[0]].text, c->pos);
-    } else if (c->count && foreign(c->names[0])) {
+    } else if (foreign(c->names[0])) {
         add(f, CS_FACT_GLOBAL, f->p->names.at[c->names[0]].text, c->pos);
     }
 }

@@ -61,28 +61,43 @@ static bool is_space(uint32_t c)
  */
 static bool is_letter(uint32_t c)
 {
-    if (c == 0x200c || c == 0x200d || c == 0x203f || c == 0x2040 || c == 0x2054)
-        return true;
-    return !is_space(c) && !is_line_end(c) && c >= 0xaa && !(c >= 0x2000 && c <= 0x206f) &&
-           !(c >= 0x2190 && c <= 0x2bff) && !(c >= 0x3001 && c <= 0x3004) && c != 0xab &&
-           c != 0xbb && c != 0xad && c != 0xd7 && c != 0xf7 && !(c >= 0xff00 && c <= 0xff0f) &&
-           !(c >= 0xe000 && c <= 0xf8ff) && c != 0x37e;
+    static const uint32_t symbols[][2] = {
+        {0x80, 0xa9},     {0xab, 0xab},     {0xad, 0xad},     {0xbb, 0xbb},     {0xd7, 0xd7},
+        {0xf7, 0xf7},     {0x37e, 0x37e},   {0x1680, 0x1680}, {0x2000, 0x200b}, {0x200e, 0x203e},
+        {0x2041, 0x2053}, {0x2055, 0x206f}, {0x2190, 0x2bff}, {0x3000, 0x3004}, {0xe000, 0xf8ff},
+        {0xfeff, 0xfeff}, {0xff00, 0xff0f},
+    };
+    for (size_t i = 0; i < CS_COUNT(symbols) && c >= symbols[i][0]; i++) {
+        if (c <= symbols[i][1])
+            return false;
+    }
+    return true;
+}
+
+static const char *fix_for(uint32_t c)
+{
+    static const struct {
+        uint32_t code;
+        const char *fix;
+    } fixes[] = {
+        {0x201c, "use plain double quotes: \""}, {0x201d, "use plain double quotes: \""},
+        {0xab, "use plain double quotes: \""},   {0xbb, "use plain double quotes: \""},
+        {0x2018, "use plain single quotes: '"},  {0x2019, "use plain single quotes: '"},
+        {0x201b, "use plain single quotes: '"},  {0x2013, "use a plain minus: -"},
+        {0x2014, "use a plain minus: -"},        {0x2212, "use a plain minus: -"},
+        {0x2026, "use three dots: ..."},         {0x37e, "use a plain semicolon: ;"},
+        {0xff1b, "use a plain semicolon: ;"},
+    };
+    for (size_t i = 0; i < CS_COUNT(fixes); i++) {
+        if (fixes[i].code == c)
+            return fixes[i].fix;
+    }
+    return "remove it";
 }
 
 static void bad_character(struct cs_parser *p, uint32_t pos)
 {
     uint32_t size, c = cs_utf8_decode(p->src + pos, &size);
-    const char *fix = "remove it";
-    if (c == 0x201c || c == 0x201d || c == 0xab || c == 0xbb)
-        fix = "use plain double quotes: \"";
-    else if (c == 0x2018 || c == 0x2019 || c == 0x201b)
-        fix = "use plain single quotes: '";
-    else if (c == 0x2013 || c == 0x2014 || c == 0x2212)
-        fix = "use a plain minus: -";
-    else if (c == 0x2026)
-        fix = "use three dots: ...";
-    else if (c == 0x37e || c == 0xff1b)
-        fix = "use a plain semicolon: ;";
     if (c == '#')
         cs_syntax_error(p, pos, "comments start with //; private names look like #name",
                         "unexpected '#'");
@@ -90,9 +105,9 @@ static void bad_character(struct cs_parser *p, uint32_t pos)
         cs_syntax_error(p, pos, "check the escapes: the code seems to be escaped twice",
                         "unexpected '\\'");
     if (c < 0x20 || c == 0x7f || c == 0xad || c == 0x200b || c == 0x2060)
-        cs_syntax_error(p, pos, fix, "invisible character U+%04X", c);
-    cs_syntax_error(p, pos, fix, "unexpected character '%.*s' (U+%04X)", (int)size, p->src + pos,
-                    c);
+        cs_syntax_error(p, pos, fix_for(c), "invisible character U+%04X", c);
+    cs_syntax_error(p, pos, fix_for(c), "unexpected character '%.*s' (U+%04X)", (int)size,
+                    p->src + pos, c);
 }
 
 static uint32_t line_comment(struct cs_parser *p, uint32_t pos)
@@ -373,6 +388,7 @@ static const uint8_t single[128] = {
     [']'] = T_RBRACK, [';'] = T_SEMI,   [','] = T_COMMA,  [':'] = T_COLON,   ['<'] = T_LT,
     ['>'] = T_GT,     ['~'] = T_TILDE,  ['@'] = T_AT,     ['`'] = T_TEMPLATE};
 
+/* size: one test for each kind of first character, the common ones first */
 static void lex(struct cs_parser *p, uint32_t from, struct cs_token *t)
 {
     const char *s = p->src;

@@ -10,6 +10,7 @@ struct linker {
     const char **plain, **called; /* for each declaration: what a reference to it becomes */
     bool *is_type;                /* for each name: a type of the top level has it */
     uint32_t *seen;               /* for each name: exported already, by export index + 1 */
+    bool returns;                 /* PROGRAM: its last expression is its value */
 };
 
 static void put_quoted(struct cs_buf *b, struct cs_str s)
@@ -91,8 +92,7 @@ static void rewrite_references(struct linker *l)
             cs_syntax_error(p, r->start, "copy it to a variable of your own: let mine = ...",
                             "'%.*s' is an import and cannot be assigned to", CS_STR_ARG(source));
         /* The ';' is for a statement that would otherwise continue the one before. */
-        if (text[0] == ';' &&
-            (!(r->flags & REF_ASI) || (p->has_value && r->start == p->value_start)))
+        if (text[0] == ';' && (!(r->flags & REF_ASI) || (l->returns && r->start == p->value_start)))
             text++;
         if (r->flags & REF_SHORTHAND)
             text = cs_textf(p, "%.*s:%s", CS_STR_ARG(source), text);
@@ -367,7 +367,7 @@ static const char *program_value(struct linker *l)
         l->out->value = CS_VALUE_CALLABLE;
         return cs_textf(p, "\nreturn %.*s})", CS_STR_ARG(p->names.at[p->lone_function].text));
     }
-    if (p->has_value) {
+    if (l->returns) {
         if (p->value_is_function)
             l->out->value = CS_VALUE_CALLABLE;
         cs_insert_text(p, p->value_start, "return (");
@@ -398,6 +398,8 @@ void cs_link(struct cs_parser *p, struct cs_compiled *out)
                 l.is_type[p->decls.at[i].atom] = true;
         }
         settle_exports(&l);
+        l.returns = p->kind == CS_COMPILE_PROGRAM && p->has_value && !p->lone_function &&
+                    !l.seen[K_default];
     }
     number_imports(&l);
     if (!strip || p->needs_names)

@@ -475,6 +475,19 @@ static enum cs_st export_declaration(struct cs_parser *p, uint32_t start, uint32
     return ST_OTHER;
 }
 
+/* export as namespace X, which only declarations have. */
+static bool export_as_namespace(struct cs_parser *p, uint32_t start, const struct cs_token *ahead)
+{
+    if (!cs_is(p, K_as) || !cs_tok_is(ahead, K_namespace))
+        return false;
+    cs_next(p);
+    cs_next(p);
+    local_name(p);
+    cs_semicolon(p);
+    cs_drop(p, start, p->prev_end);
+    return true;
+}
+
 enum cs_st cs_export_decl(struct cs_parser *p)
 {
     uint32_t start = p->tok.start, end = p->tok.end;
@@ -488,13 +501,8 @@ enum cs_st cs_export_decl(struct cs_parser *p)
     if (p->tok.kind == T_AT)
         cs_unexpected(p, "a declaration");
     struct cs_token ahead = cs_peek(p);
-    if (cs_is(p, K_as) && cs_tok_is(&ahead, K_namespace)) {
-        while (p->tok.kind != T_SEMI && p->tok.kind != T_EOF && !(p->tok.nl && !cs_is(p, K_as)))
-            cs_next(p);
-        cs_semicolon(p);
-        cs_drop(p, start, p->prev_end);
+    if (export_as_namespace(p, start, &ahead))
         return ST_ERASED;
-    }
     bool type = cs_is(p, K_type) && (ahead.kind == T_LBRACE || ahead.kind == T_STAR);
     if (!in_namespace && (type || p->tok.kind == T_LBRACE || p->tok.kind == T_STAR)) {
         if (type)

@@ -18,12 +18,12 @@
 #include "compile/compile.h"
 
 /* The first group is reserved: never a plain identifier. */
+/* clang-format off */
 #define CS_RESERVED(X)                                                                             \
     X(break) X(case) X(catch) X(class) X(const) X(continue) X(debugger) X(default) X(delete) X(do) \
     X(else) X(enum) X(export) X(extends) X(false) X(finally) X(for) X(function) X(if) X(import)   \
     X(in) X(instanceof) X(new) X(null) X(return) X(super) X(switch) X(this) X(throw) X(true)      \
     X(try) X(typeof) X(var) X(void) X(while) X(with)
-/* clang-format off */
 #define CS_CONTEXTUAL(X) \
     X(abstract) X(accessor) X(any) X(arguments) X(as) X(assert) X(asserts) X(async) X(await) \
     X(bigint) X(boolean) X(constructor) X(declare) X(defer) X(from) X(get) X(global) \
@@ -323,6 +323,7 @@ struct cs_parser {
     bool needs_names;      /* STRIP: some reference has to be rewritten */
     bool default_function; /* export default function(){}: named afterwards */
 
+    uint32_t listed;     /* where the current statement of a list starts */
     uint32_t asi_pos;    /* where a statement starts whose predecessor a line end closed */
     bool closed_by_line; /* the last statement was closed so */
     uint32_t expr_start, expr_end;

@@ -31,6 +31,7 @@ void cs_statements(struct cs_parser *p, enum cs_tok until)
 {
     bool asi = false;
     while (p->tok.kind != until && p->tok.kind != T_EOF) {
+        p->listed = p->tok.start;
         p->asi_pos = asi ? p->tok.start : UINT32_MAX;
         p->closed_by_line = false;
         if (cs_statement(p) != ST_ERASED)
@@ -248,8 +249,8 @@ static void jump_statement(struct cs_parser *p)
 static enum cs_st expression_statement(struct cs_parser *p)
 {
     uint32_t start = p->tok.start, cands = p->cands.len;
-    bool super_call =
-        cs_is(p, K_super) && p->scope == p->ctor_scope && p->ctor_scope && p->super_end == 0;
+    bool super_call = cs_is(p, K_super) && start == p->listed && p->scope == p->ctor_scope &&
+                      p->ctor_scope && p->super_end == 0;
     enum cs_ex ex = cs_expr(p);
     p->cands.len = cands;
     uint32_t end = p->prev_end;
@@ -263,6 +264,7 @@ static enum cs_st expression_statement(struct cs_parser *p)
 }
 
 /* Statements that a reserved word starts; false if it starts an expression. */
+/* size: one case for each word */
 static bool keyword_statement(struct cs_parser *p, enum cs_st *st)
 {
     *st = ST_OTHER;
@@ -412,6 +414,7 @@ void cs_program(struct cs_parser *p)
         if (p->tok.kind == T_RBRACE || p->tok.kind == T_RPAREN || p->tok.kind == T_RBRACK)
             cs_syntax_error(p, p->tok.start, "remove it, or open the bracket that it should close",
                             "'%c' closes nothing", p->src[p->tok.start]);
+        p->listed = p->tok.start;
         p->asi_pos = asi ? p->tok.start : UINT32_MAX;
         p->closed_by_line = false;
         enum cs_st st = p->kind == CS_COMPILE_PROGRAM && nameless_function(p)

@@ -8,67 +8,50 @@
 
 static void type(struct cs_parser *p, bool no_conditional);
 
-/*
- * size: one loop over the tokens with the open brackets on a stack; '$' stands for the "${" of a
- * template, whose text goes on behind its '}'.
- */
+/* The bracket that the current token closes, or 0. */
+static char closed_by(const struct cs_parser *p)
+{
+    switch (p->tok.kind) {
+    case T_RBRACE:
+        return '{';
+    case T_RPAREN:
+        return '(';
+    case T_RBRACK:
+        return '[';
+    default:
+        return 0;
+    }
+}
+
+static void wrong_bracket(struct cs_parser *p, char open, uint32_t first)
+{
+    cs_unclosed(p, open == '(' ? "')'" : open == '[' ? "']'" : "'}'", first);
+}
+
+/* The open brackets are on a stack; '$' is the "${" of a template, which goes on behind its '}'. */
 void cs_skip_balanced(struct cs_parser *p)
 {
     char open[CS_COMPILE_DEPTH_MAX];
     uint32_t depth = 0, first = p->tok.start, end;
-    for (;;) {
-        char closer = 0;
-        switch (p->tok.kind) {
-        case T_LBRACE:
-        case T_LPAREN:
-        case T_LBRACK:
-        case T_TEMPLATE:
-            if (depth == sizeof open)
-                cs_limit_error(p, p->tok.start, "brackets are nested too deeply");
-            break;
-        case T_RBRACE:
-            closer = '{';
-            break;
-        case T_RPAREN:
-            closer = '(';
-            break;
-        case T_RBRACK:
-            closer = '[';
-            break;
-        case T_EOF:
-            cs_unclosed(p,
-                        depth && open[depth - 1] == '('   ? "')'"
-                        : depth && open[depth - 1] == '[' ? "']'"
-                                                          : "'}'",
-                        first);
-        }
-        if (p->tok.kind == T_TEMPLATE || (closer == '{' && depth && open[depth - 1] == '$')) {
-            if (closer)
-                depth--;
-            if (cs_lex_template(p, p->tok.end, &end)) {
-                cs_lex_start(p, end);
-                if (depth == 0)
-                    return;
-            } else {
+    do {
+        char closes = closed_by(p), top = depth ? open[depth - 1] : 0;
+        if (depth == sizeof open)
+            cs_limit_error(p, p->tok.start, "brackets are nested too deeply");
+        if (p->tok.kind == T_TEMPLATE || (closes == '{' && top == '$')) {
+            depth -= closes != 0;
+            if (!cs_lex_template(p, p->tok.end, &end))
                 open[depth++] = '$';
-                cs_lex_start(p, end);
-            }
+            cs_lex_start(p, end);
             continue;
         }
-        if (closer && open[depth - 1] != closer)
-            cs_unclosed(p,
-                        open[depth - 1] == '('   ? "')'"
-                        : open[depth - 1] == '[' ? "']'"
-                                                 : "'}'",
-                        first);
-        if (closer)
+        if (p->tok.kind == T_EOF || (closes && top != closes))
+            wrong_bracket(p, top, first);
+        if (closes)
             depth--;
-        else if (p->tok.kind >= T_LBRACE && p->tok.kind <= T_LBRACK)
+        else if (p->tok.kind == T_LBRACE || p->tok.kind == T_LPAREN || p->tok.kind == T_LBRACK)
             open[depth++] = p->src[p->tok.start];
         cs_next(p);
-        if (depth == 0)
-            return;
-    }
+    } while (depth > 0);
 }
 
 /* The current '(' opens the parameters of a function type, not a type in parentheses. */

@@ -23,17 +23,11 @@ static uint64_t cpu_us(pid_t pid)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* Bounds the address space of a worker from outside, so that code inside has no say in it. */
 static void bound_memory(struct cs_job *j)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     struct cs_err err = {0};
-    if (!j->guest && cs_worker_bound(j->proc->pid, j->proc->baseline_bytes + j->limits.memory,
-                                     j->sandbox->uid_base, &err) < 0)
+    if (!j->guest && cs_proc_bound(j->proc, j->limits.memory, &err) < 0)
         cs_job_decide_err(j, CS_ENDED_FAILED, &err);
-#else
-    (void)j; /* the shadow memory of a sanitizer counts as address space */
-#endif
 }
 
 void cs_job_begin(struct cs_job *j)

@@ -36,6 +36,7 @@ struct cs_proc {
     uint32_t ticket;
     pid_t pid;
     int pidfd, sock;
+    uint64_t bound;          /* the memory limit it has, in bytes; 0: none yet */
     uint64_t baseline_bytes; /* address space of the zygote it came from */
     uint64_t baseline_rss;   /* what it occupied when it was ready */
     uv_poll_t sock_poll, pid_poll;
@@ -152,6 +153,8 @@ void cs_sandbox_maybe_closed(struct cs_sandbox *s);
 struct cs_proc *cs_proc_new(struct cs_sandbox *s);
 int cs_proc_watch(struct cs_proc *p, struct cs_err *err); /* pid, pidfd and sock are set */
 void cs_proc_send(struct cs_proc *p, const struct cs_buf *frame);
+/* Bounds the address space of a worker from outside, so that code inside has no say in it. */
+int cs_proc_bound(struct cs_proc *p, uint64_t memory, struct cs_err *err);
 void cs_proc_kill(struct cs_proc *p);
 void cs_proc_close(struct cs_proc *p); /* frees it, when the loop has let go of its handles */
 

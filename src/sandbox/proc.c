@@ -67,6 +67,22 @@ void cs_proc_close(struct cs_proc *p)
     uv_close((uv_handle_t *)&p->pid_poll, on_handle_closed);
 }
 
+int cs_proc_bound(struct cs_proc *p, uint64_t memory, struct cs_err *err)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (p->bound == memory)
+        return 0;
+    if (cs_worker_bound(p->pid, p->baseline_bytes + memory, p->sandbox->uid_base, err) < 0)
+        return -1;
+    p->bound = memory;
+#else
+    (void)p; /* the shadow memory of a sanitizer counts as address space */
+    (void)memory;
+    (void)err;
+#endif
+    return 0;
+}
+
 void cs_proc_kill(struct cs_proc *p)
 {
     if (p->pidfd >= 0)

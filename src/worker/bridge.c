@@ -2,6 +2,7 @@
  * Frames out, answers in. To the prelude a call is a number that is settled later.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,20 +14,44 @@
 /* More calls and files than this at once are refused: the daemon answers 8 at a time anyway. */
 #define WAITING_MAX 20000
 
+/* What may come in while a frame goes out. */
+#define EARLY_MAX  (64u * CS_MIB)
+#define EARLY_STEP (64u * CS_KIB)
+
 /* The daemon is gone, or refuses to read: there is nobody left to tell. */
 #define EXIT_PEER_GONE 71
+
+/*
+ * Waits until more can be sent, and takes in what has come in the meantime: if the daemon waited
+ * for us to read while we wait for it to read, neither would ever go on.
+ */
+static void wait_for_room(void)
+{
+    struct cs_buf *early = &cs_worker.early;
+    bool read = early->len < EARLY_MAX;
+    struct pollfd p = {.fd = cs_worker.sock, .events = (short)(POLLOUT | (read ? POLLIN : 0))};
+    if (ppoll(&p, 1, NULL, NULL) <= 0 || !(p.revents & POLLIN))
+        return;
+    ssize_t n = recv(cs_worker.sock, cs_buf_room(early, EARLY_STEP), EARLY_STEP, MSG_DONTWAIT);
+    if (n > 0)
+        cs_buf_added(early, (size_t)n);
+    else if (n == 0)
+        _exit(EXIT_PEER_GONE);
+}
 
 void cs_bridge_send(struct cs_buf *frame)
 {
     cs_crash_sending(true);
     size_t at = 0;
     while (at < frame->len) {
-        ssize_t n = send(cs_worker.sock, frame->at + at, frame->len - at, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
+        ssize_t n =
+            send(cs_worker.sock, frame->at + at, frame->len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0)
+            at += (size_t)n;
+        else if (n < 0 && errno == EAGAIN)
+            wait_for_room();
+        else if (n == 0 || errno != EINTR)
             _exit(EXIT_PEER_GONE);
-        at += (size_t)n;
     }
     cs_buf_clear(frame);
     cs_crash_sending(false);

@@ -63,6 +63,7 @@ struct cs_worker {
     int sock;
     struct cs_wire_reader reader;
     struct cs_buf out;
+    struct cs_buf early;       /* read from the socket before its turn: see cs_bridge_send */
     struct cs_arena arena;     /* lives as long as the execution */
     struct cs_program program; /* numbers only: the strings are gone once it has been read */
     struct cs_random random;

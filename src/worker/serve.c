@@ -134,6 +134,12 @@ static void end_if_settled(void)
 static void receive(void)
 {
     size_t want = cs_wire_missing(&w->reader), room;
+    if (w->early.len) {
+        memcpy(cs_wire_room(&w->reader, w->early.len, &room), w->early.at, w->early.len);
+        cs_wire_added(&w->reader, w->early.len);
+        cs_buf_clear(&w->early);
+        return;
+    }
     char *at = cs_wire_room(&w->reader, want > READ_BYTES ? want : READ_BYTES, &room);
     ssize_t n = recv(w->sock, at, room, 0);
     if (n < 0 && errno == EINTR)
@@ -277,6 +283,8 @@ static void handle(const struct cs_frame *frame)
 static int wait_until(int64_t due)
 {
     int64_t us = due - cs_clock_running();
+    if (w->early.len)
+        return 1;
     if (us < 0)
         us = 0;
     struct timespec t = {us / 1000000, us % 1000000 * 1000};

@@ -72,5 +72,5 @@ export async function run(esbuild, ts) {
     fs.rmSync(temporary, {recursive: true, force: true});
   }
   console.log(`${passed + failures} emitted programs run, ${passed} as with TypeScript, ${agreed} as with esbuild`);
-  return failures;
+  return {passed, failures};
 }

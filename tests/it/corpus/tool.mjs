@@ -8,7 +8,7 @@ export const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(here, '../../..');
 
 function find() {
-  const builds = process.env.CAISSON_BUILD ? [process.env.CAISSON_BUILD] : ['build/release', 'build/dev'];
+  const builds = process.env.CAISSON_BUILD ? [process.env.CAISSON_BUILD] : ['build/dev', 'build/bench'];
   for (const build of builds) {
     const tool = path.resolve(root, build, 'tests/compile_files');
     if (fs.existsSync(tool)) return tool;

@@ -91,7 +91,7 @@ static void one(struct options *o, const char *path, struct cs_buf *text)
     o->seconds += now() - start;
     o->bytes += text->len;
     if (result < 0) {
-        int n = snprintf(message, sizeof message, "%s (%s)", diag.message, diag.suggestion);
+        int n = snprintf(message, sizeof message, "%s\x1f%s", diag.message, diag.suggestion);
         printf("error %u %u %d\n%s", diag.line, diag.column, n, message);
         return;
     }

@@ -1,0 +1,5 @@
+return 'a';
+}
+evil();
+async function b() {
+return 'x';

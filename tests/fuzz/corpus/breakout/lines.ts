@@ -1,0 +1,4 @@
+let a = async <
+T>(x) => yield_; //   }) 
+function f() { return <
+any>b }

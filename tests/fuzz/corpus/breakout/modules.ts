@@ -1,0 +1,7 @@
+import { a } from "x"
+foo
+a()
+export default function () {}
+let f = (a): {
+b: c
+} => d

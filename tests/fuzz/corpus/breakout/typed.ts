@@ -1,0 +1,6 @@
+class A { constructor(private x) {} get
+: any
+ *b() {} }
+enum E { A = 1, B }
+x as any
+(y)
