@@ -239,24 +239,24 @@ static void describe_request(const struct cs_request *r, struct cs_str specifier
                  CS_STR_ARG(r->message));
 }
 
-/* A refusal reads "what is wrong. What to do instead."; in a report the second part is the
- * suggestion. */
-static void split_advice(const struct cs_request *r, struct cs_diag *diag)
-{
-    char *stop = r->kind == CS_RESOLVED_REFUSED ? strstr(diag->message, "'. ") : NULL;
-    if (stop) {
-        snprintf(diag->suggestion, sizeof diag->suggestion, "%s", stop + 3);
-        stop[1] = '\0';
-    } else if (r->status == CS_ANSWER_MISSING) {
-        snprintf(diag->suggestion, sizeof diag->suggestion,
-                 "Check the path: a relative one starts beside the importing file, and the program "
-                 "itself is in /workspace.");
-    }
-}
-
 static struct cs_source source_of(const struct cs_module *m)
 {
     return (struct cs_source){m->name, m->text, m->diag.line ? NULL : &m->compiled};
+}
+
+/* What to do about it, apart from what is wrong: the resolver says both in one text. */
+static void advise(const struct cs_request *r, struct cs_diag *diag)
+{
+    static const char turn[] = "'. ";
+    char *at = r->kind == CS_RESOLVED_REFUSED ? strstr(diag->message, turn) : NULL;
+    if (at) {
+        snprintf(diag->suggestion, sizeof diag->suggestion, "%s", at + sizeof turn - 1);
+        at[1] = '\0';
+    } else if (r->status == CS_ANSWER_MISSING) {
+        snprintf(diag->suggestion, sizeof diag->suggestion,
+                 "Check the path: './name.ts' is a file of /workspace; tools are in "
+                 "/mcp-servers/<server>/<tool>.ts, skills in /skills.");
+    }
 }
 
 int cs_modules_check(struct cs_buf *error)
@@ -272,7 +272,7 @@ int cs_modules_check(struct cs_buf *error)
     }
     struct cs_diag diag = {.line = fault.import->line, .column = fault.import->column};
     describe_request(fault.request, fault.import->specifier, diag.message, sizeof diag.message);
-    split_advice(fault.request, &diag);
+    advise(fault.request, &diag);
     cs_report_diag(type_of(fault.request), &diag, &source, error);
     return -1;
 }

@@ -427,11 +427,7 @@ void cs_report_diag(const char *type, const struct cs_diag *diag, const struct c
     cs_json_key(w, "name");
     cs_json_put_z(w, strcmp(type, "syntax_error") == 0 ? "SyntaxError" : "Error");
     cs_json_key(w, "message");
-    char message[sizeof diag->message + 300];
-    bool elsewhere = !cs_str_is(source->name, CS_PROGRAM_NAME);
-    snprintf(message, sizeof message, "%.*s%s%s", elsewhere ? (int)source->name.len : 0,
-             source->name.at, elsewhere ? ": " : "", diag->message);
-    put_message(w, cs_str(message));
+    put_message(w, cs_str(diag->message));
     put_place(w, &place);
     put_suggestion(w, cs_str(diag->suggestion), CS_STR("SyntaxError"), cs_str(diag->message),
                    &place);
