@@ -32,7 +32,8 @@
         return rt.brand(new Kind(what), type);
     };
     rt.permission = (message, suggestion) => rt.brand(new Error(message), 'permission_error', { suggestion });
-    rt.invalid = (message) => rt.brand(new TypeError(message), 'validation_error');
+    rt.invalid = (message, suggestion) =>
+        rt.brand(new TypeError(message), 'validation_error', suggestion === undefined ? undefined : { suggestion });
     rt.limitError = (message, limit, value, unit, suggestion) =>
         rt.brand(new p.RangeError(message), 'resource_error', { limit, limitValue: value, limitUnit: unit, suggestion });
 

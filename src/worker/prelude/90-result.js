@@ -42,6 +42,13 @@
         rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'result', bytes, 'bytes',
             'Return less: a summary, the first rows, or write the data to a file in /workspace.');
 
+    const tooDeep = () =>
+        rt.limitError(`${what} is nested more than ${depth} levels deep (at ${where()})`, 'json_depth', depth, 'levels',
+            'Return a flatter value: the fields that are needed, or a list with references.');
+    const cyclic = () =>
+        rt.invalid(`${what} refers to itself at ${where()}`,
+            'Return a copy with the fields that are needed, without the reference back.');
+
     // `n` is the least that this will take.
     const charge = (n) => {
         if ((left -= n) < 0 || --steps < 0) throw tooLarge();
@@ -82,8 +89,8 @@
             at = key;
         }
         if (typeof o === 'function') return NOTHING;
-        for (let i = 0; i < level; i++) if (open[i] === o) throw rt.invalid(`${what} refers to itself at ${where()}`);
-        if (level >= depth) throw rt.invalid(`${what} is nested more than ${depth} levels deep (at ${where()})`);
+        for (let i = 0; i < level; i++) if (open[i] === o) throw cyclic();
+        if (level >= depth) throw tooDeep();
         open[level] = o;
         path[level++] = key;
         at = undefined;

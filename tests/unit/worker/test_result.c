@@ -80,7 +80,7 @@ static const struct worker_case cases[] = {
     {"the_same_object_twice_is_no_cycle", "const a = {n: 1}; return [a, a]",
      .result = "[{\"n\":1},{\"n\":1}]"},
     {"deeper_than_allowed", "let v = 1; for (let i = 0; i < 9; i++) v = [v]; return v",
-     .type = "validation_error", .contains = "8 levels", .tune = shallow},
+     .type = "resource_error", .contains = "8 levels", .tune = shallow},
     {"as_deep_as_allowed", "let v = 1; for (let i = 0; i < 8; i++) v = [v]; return v",
      .result = "[[[[[[[[1]]]]]]]]", .tune = shallow},
     {"too_large_is_a_limit_with_its_number", "return 'x'.repeat(5000)", .type = "resource_error",
@@ -107,7 +107,7 @@ static const struct worker_case cases[] = {
      "const e = () => new Proxy({}, {ownKeys: () => ['a', 'b', 'c'], getOwnPropertyDescriptor: () "
      "=> ({enumerable: true, configurable: true, value: 1}), get: (_t, k) => (k === 'toJSON' || k "
      "=== 'then' || typeof k === 'symbol' ? undefined : e())}); return e()",
-     .type = "validation_error", .contains = "levels deep"},
+     .type = "resource_error", .contains = "levels deep"},
     {"endless_width_of_nothing",
      "return new Proxy({}, {ownKeys: () => Array.from({length: 100000}, (_, i) => 'k' + i), "
      "getOwnPropertyDescriptor: () => ({enumerable: true, configurable: true, value: 1}), get: () "
@@ -115,7 +115,7 @@ static const struct worker_case cases[] = {
      .result = "{}"},
     {"two_hundred_thousand_levels",
      "let v = 1; for (let i = 0; i < 200000; i++) v = i % 2 ? [v] : {a: v}; return v",
-     .type = "validation_error", .contains = "64 levels"},
+     .type = "resource_error", .contains = "64 levels"},
     {"wide_result",
      "return {s: 'x'.repeat(48 << 20), a: Array.from({length: 2000000}, (_, i) => i)}",
      .type = "resource_error"},
