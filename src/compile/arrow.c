@@ -72,7 +72,7 @@ static void return_type(struct cs_parser *p, const struct cs_group *g)
 static void arrow_body(struct cs_parser *p, bool async)
 {
     uint32_t ctx = p->ctx;
-    p->ctx &= ~(uint32_t)(CTX_GEN | CTX_ASYNC | CTX_TOP);
+    p->ctx &= ~(uint32_t)(CTX_GEN | CTX_ASYNC);
     if (async)
         p->ctx |= CTX_ASYNC;
     cs_expect(p, T_ARROW, "'=>'");

@@ -38,6 +38,13 @@ struct cs_import {
     bool dynamic; /* import("literal"): not in the $ns table */
 };
 
+/* A name that is used and that a static import must bring: `import { name }`. */
+struct cs_wanted {
+    uint32_t import;
+    struct cs_str name;
+    uint32_t line, column;
+};
+
 /* How the value of a program comes about. */
 enum cs_value_kind {
     CS_VALUE_RETURNED, /* the function returns it (return, trailing expression, or undefined) */
@@ -72,6 +79,8 @@ struct cs_compiled {
     struct cs_buf js;
     struct cs_import *imports; /* static ones first: import i is $ns[i] */
     uint32_t import_count, static_count;
+    struct cs_wanted *wanted;
+    uint32_t wanted_count;
     struct cs_fact *facts;
     uint32_t fact_count;
     struct cs_insert *inserts; /* ordered by line, column */

@@ -323,14 +323,19 @@ void cs_var_list(struct cs_parser *p, uint32_t how)
 static void namespace_variables(struct cs_parser *p, uint32_t start)
 {
     cs_drop(p, start, p->prev_end);
+    uint32_t ctx = p->ctx;
     do {
         bool pattern = p->tok.kind == T_LBRACE || p->tok.kind == T_LBRACK;
         if (pattern)
             cs_insert_text(p, p->tok.start, "(");
+        p->ctx |= CTX_CLOSED;
         variable(p, BIND_NSVAR);
+        p->ctx = ctx;
         if (pattern)
             cs_insert_text(p, p->prev_end, ")");
     } while (cs_eat(p, T_COMMA));
+    if (p->tok.kind != T_SEMI)
+        cs_insert_text(p, p->prev_end, ";");
 }
 
 void cs_var_statement(struct cs_parser *p, uint32_t start, uint32_t exported)

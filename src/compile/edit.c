@@ -71,9 +71,25 @@ char *cs_textf(struct cs_parser *p, const char *fmt, ...)
     return text;
 }
 
+/* Eight bytes of plain ASCII, without a line end. */
+static bool eight_plain(const char *text)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    uint64_t x;
+    memcpy(&x, text, sizeof x);
+    return ((x | ((x - ones * 14) & ~x)) & high) == 0;
+}
+
 void cs_place_move(struct cs_place *at, const char *text, uint32_t to)
 {
     for (uint32_t i = at->offset; i < to; i++) {
+        while (i + 8 <= to && eight_plain(text + i)) {
+            at->column += 8;
+            at->cr = false;
+            i += 8;
+        }
+        if (i >= to)
+            break;
         unsigned char c = (unsigned char)text[i];
         if (c == '\n' && at->cr) {
             at->cr = false;

@@ -21,7 +21,7 @@ enum cs_ex cs_expr(struct cs_parser *p)
 /* `x as T` where a line end closes the statement and the next one would continue without T. */
 static void separate(struct cs_parser *p, uint32_t pos)
 {
-    if (p->tok.nl &&
+    if (p->tok.nl && !(p->ctx & CTX_CLOSED) &&
         (p->tok.kind == T_LPAREN || p->tok.kind == T_LBRACK || p->tok.kind == T_TEMPLATE))
         cs_put(p, pos, ";");
 }

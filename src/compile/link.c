@@ -290,6 +290,32 @@ static void number_imports(struct linker *l)
     }
 }
 
+/*
+ * What the modules behind the imports must export, for the worker to check when it links them.
+ * Names that are passed on (`export { T } from`) are not in the list: they may be types, and
+ * nothing in this file tells.
+ */
+static void list_wanted(struct linker *l)
+{
+    struct cs_parser *p = l->p;
+    struct cs_compiled *out = l->out;
+    out->wanted = cs_arena_alloc(&out->arena, (p->specs.len + 1) * sizeof *out->wanted);
+    struct cs_place at = {.line = 1, .column = 1};
+    for (uint32_t i = 0; i < p->decls.len; i++) {
+        const struct cs_decl *d = &p->decls.at[i];
+        const struct cs_spec *s = d->kind == DECL_IMPORT ? &p->specs.at[d->aux] : NULL;
+        if (!s || !d->uses || s->name == K_NONE || out->wanted_count == p->specs.len)
+            continue;
+        cs_place_move(&at, p->src, d->pos);
+        out->wanted[out->wanted_count++] = (struct cs_wanted){
+            .import = p->reqs.at[s->req].index,
+            .name = cs_arena_dup(&out->arena, p->names.at[s->name].text),
+            .line = at.line,
+            .column = at.column,
+        };
+    }
+}
+
 /* The expression that reads an export. */
 static const char *export_text(struct linker *l, const struct cs_export *e)
 {
@@ -402,6 +428,8 @@ void cs_link(struct cs_parser *p, struct cs_compiled *out)
                     !l.seen[K_default];
     }
     number_imports(&l);
+    if (!strip)
+        list_wanted(&l);
     if (!strip || p->needs_names)
         rewrite_references(&l);
     if (!strip) {

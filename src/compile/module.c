@@ -232,6 +232,8 @@ void cs_import_alias(struct cs_parser *p, uint32_t start, bool exported)
             cs_unexpected(p, "a name");
         cs_next(p);
     }
+    if (p->tok.kind != T_SEMI)
+        cs_insert_text(p, p->prev_end, ";");
     cs_semicolon(p);
     alias.end = p->prev_end;
     if (!property)
@@ -360,8 +362,11 @@ static void export_star(struct cs_parser *p, uint32_t start, bool type)
 
 static void default_expression(struct cs_parser *p, uint32_t start, uint32_t end)
 {
-    uint32_t refs = p->refs.len, from = p->tok.start, cands = p->cands.len;
+    uint32_t refs = p->refs.len, from = p->tok.start, cands = p->cands.len, ctx = p->ctx;
+    if (p->kind != CS_COMPILE_STRIP)
+        p->ctx |= CTX_CLOSED;
     enum cs_ex ex = cs_assign(p);
+    p->ctx = ctx;
     p->cands.len = cands;
     uint32_t last = p->prev_end;
     cs_semicolon(p);

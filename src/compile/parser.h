@@ -237,13 +237,12 @@ struct cs_group {
      (v)->at + (v)->len++)
 
 enum cs_ctx {
-    CTX_ASYNC = 1,    /* await is an operator */
-    CTX_GEN = 2,      /* yield is an operator */
-    CTX_NO_IN = 4,    /* head of a for */
-    CTX_COLON = 8,    /* a ':' after ')' may belong to ?: or case */
-    CTX_RETURN = 16,  /* return is allowed */
-    CTX_AMBIENT = 32, /* inside declare */
-    CTX_TOP = 64,     /* not inside any function */
+    CTX_ASYNC = 1,   /* await is an operator */
+    CTX_GEN = 2,     /* yield is an operator */
+    CTX_NO_IN = 4,   /* head of a for */
+    CTX_COLON = 8,   /* a ':' after ')' may belong to ?: or case */
+    CTX_RETURN = 16, /* return is allowed */
+    CTX_CLOSED = 64, /* text that closes the expression will be put behind it */
 };
 
 /* What an expression turned out to be, as far as anybody asks. */

@@ -269,8 +269,12 @@ static void print_error(const struct session *s, const struct cs_result *r)
             cs_text_style(s->colour, "\033[0m"));
     cs_text_safe(stderr, e->message);
     fputc('\n', stderr);
-    if (e->line)
-        fprintf(stderr, "  at line %u%s%.0u\n", e->line, e->column ? ", column " : "", e->column);
+    if (e->line) {
+        fputs("  at ", stderr);
+        cs_text_safe(stderr, e->file);
+        fprintf(stderr, "%sline %u%s%.0u\n", e->file.len ? ", " : "", e->line,
+                e->column ? ", column " : "", e->column);
+    }
     cs_text_lines(stderr, "  ", e->snippet);
     if (s->args->verbose && e->stack.len)
         cs_text_lines(stderr, "  ", e->stack);

@@ -76,6 +76,7 @@ static void put_error(struct cs_json_writer *w, const struct cs_error *e)
     member(w, "name", e->name);
     cs_json_key(w, "message");
     cs_json_put_str(w, e->message);
+    member(w, "file", e->file);
     if (e->line)
         number(w, "line", e->line);
     if (e->column)

@@ -54,7 +54,8 @@ enum cs_error_type {
 struct cs_error {
     enum cs_error_type type;
     struct cs_str message, suggestion, snippet, stack, name; /* empty: not there */
-    uint32_t line, column;                                   /* 0: not there */
+    struct cs_str file;    /* of the position; empty: the program itself */
+    uint32_t line, column; /* 0: not there */
     bool has_limit;
     enum cs_limit limit;
     uint64_t limit_value;

@@ -106,6 +106,7 @@ static void read_report(struct cs_run *run, struct cs_str payload)
     e->suggestion = text_of(run, report, "suggestion");
     e->snippet = text_of(run, report, "snippet");
     e->stack = text_of(run, report, "stack");
+    e->file = text_of(run, report, "file");
     e->line = number_of(report, "line");
     e->column = number_of(report, "column");
     read_limit(run, report);

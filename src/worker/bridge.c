@@ -14,6 +14,9 @@
 /* More calls and files than this at once are refused: the daemon answers 8 at a time anyway. */
 #define WAITING_MAX 20000
 
+/* Of one line of the log. */
+#define LINE_MAX_BYTES (CS_LOG_MAX - 128)
+
 /* What may come in while a frame goes out. */
 #define EARLY_MAX  (64u * CS_MIB)
 #define EARLY_STEP (64u * CS_KIB)
@@ -83,17 +86,20 @@ void cs_bridge_log(enum cs_level level, struct cs_str text)
     if (w->reader.phase != CS_PHASE_EXECUTE || w->log_cut)
         return;
     uint64_t left = w->program.log_bytes - w->log_bytes;
-    size_t max = CS_LOG_MAX - 64 < left ? CS_LOG_MAX - 64 : (size_t)left;
-    bool last = w->log_lines >= w->program.log_lines;
-    struct cs_str part = cs_strn(text.at, last ? 0 : cut_at(text, max));
-    if (part.len > 0 || (text.len == 0 && !last))
-        send_log(level, part);
-    w->log_bytes += part.len;
-    w->log_lines++;
-    if (last || (part.len < text.len && part.len + CS_LOG_MAX / 2 > left)) {
-        w->log_cut = true;
-        send_log(CS_LEVEL_WARN, CS_STR("… log truncated"));
+    w->log_cut = w->log_lines >= w->program.log_lines || text.len > left;
+    if (w->log_lines++ < w->program.log_lines) {
+        size_t max = left < LINE_MAX_BYTES ? (size_t)left : LINE_MAX_BYTES;
+        struct cs_str part = cs_strn(text.at, cut_at(text, max));
+        CS_AUTO_BUF struct cs_buf marked = {0};
+        if (part.len < text.len && !w->log_cut) {
+            cs_buf_putstr(&marked, part);
+            cs_buf_printf(&marked, "… (%zu bytes in all)", text.len);
+        }
+        send_log(level, marked.len ? cs_buf_str(&marked) : part);
+        w->log_bytes += part.len;
     }
+    if (w->log_cut)
+        send_log(CS_LEVEL_WARN, CS_STR("… log truncated"));
 }
 
 /* An id is a slot plus one; a slot is used again only after its answer came. */

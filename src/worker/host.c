@@ -286,6 +286,7 @@ static int warm_up(bool thorough, struct cs_err *err)
 
 int cs_worker_warm(bool no_jit, struct cs_err *err)
 {
+    cs_worker.small_pages = getenv("CAISSON_NO_HUGE_TEXT") != NULL;
     if (set_environment(no_jit, err) < 0 || start_engine(err) < 0)
         return cs_wrap(err, "engine");
     JSGlobalContextSetUnhandledRejectionCallback(cs_worker.ctx, cs_worker.entry[CS_ENTRY_rejected],
@@ -302,7 +303,8 @@ int cs_worker_polish(struct cs_err *err)
 {
     if (warm_up(true, err) < 0)
         return -1;
-    cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
+    if (!cs_worker.small_pages)
+        cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
     JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);
     /* Once more: the collector leaves blocks that have to be swept before anything is allocated in
      * them, which is better done here than in every worker. */

@@ -58,7 +58,7 @@ struct cs_module; /* modules.c */
 struct cs_worker {
     JSGlobalContextRef ctx;
     JSObjectRef entry[CS_ENTRY_COUNT];
-    JSObjectRef host; /* the object with our callbacks, for the prelude alone */
+    bool small_pages; /* leave the engine's text where it is: see hugetext.h */
 
     int sock;
     struct cs_wire_reader reader;

@@ -259,17 +259,6 @@ static void advise(const struct cs_request *r, struct cs_diag *diag)
     }
 }
 
-/* The program's own lines need no name; those of a module do. */
-static void name_module(const struct cs_module *m, struct cs_diag *diag)
-{
-    char text[sizeof diag->message];
-    if (m == &g->modules[0])
-        return;
-    snprintf(text, sizeof text, "%s", diag->message);
-    snprintf(diag->message, sizeof diag->message, "%.*s: %.*s", CS_STR_ARG(m->name),
-             (int)sizeof text - 40, text);
-}
-
 int cs_modules_check(struct cs_buf *error)
 {
     CS_AUTO_FREE bool *seen = cs_calloc(CS_MODULES_MAX, sizeof *seen);
@@ -278,15 +267,12 @@ int cs_modules_check(struct cs_buf *error)
         return 0;
     struct cs_source source = source_of(fault.module);
     if (!fault.import) {
-        struct cs_diag diag = fault.module->diag;
-        name_module(fault.module, &diag);
-        cs_report_diag("syntax_error", &diag, &source, error);
+        cs_report_diag("syntax_error", &fault.module->diag, &source, error);
         return -1;
     }
     struct cs_diag diag = {.line = fault.import->line, .column = fault.import->column};
     describe_request(fault.request, fault.import->specifier, diag.message, sizeof diag.message);
     advise(fault.request, &diag);
-    name_module(fault.module, &diag);
     cs_report_diag(type_of(fault.request), &diag, &source, error);
     return -1;
 }
@@ -377,9 +363,68 @@ static void link_graph(uint32_t root)
     JSUnlock(cs_worker.ctx);
 }
 
+static bool listed(struct cs_str names, struct cs_str name)
+{
+    while (names.len > 0) {
+        const char *comma = memmem(names.at, names.len, ", ", 2);
+        size_t n = comma ? (size_t)(comma - names.at) : names.len;
+        if (cs_str_eq(cs_strn(names.at, n), name))
+            return true;
+        size_t skip = comma ? n + 2 : n;
+        names = cs_strn(names.at + skip, names.len - skip);
+    }
+    return false;
+}
+
+/* True, with what is wrong, if a name that `m` imports is not among the exports of its module. */
+static bool lacks_name(const struct cs_module *m, struct cs_diag *diag)
+{
+    CS_AUTO_BUF struct cs_buf names = {0};
+    int32_t listed_of = -1;
+    for (uint32_t i = 0; !m->builtin && i < m->compiled.wanted_count; i++) {
+        const struct cs_wanted *want = &m->compiled.wanted[i];
+        int32_t from = g->requests[m->requests[want->import]].module;
+        if (from != listed_of) {
+            JSValueRef at = index_value((uint32_t)from);
+            cs_buf_clear(&names);
+            cs_text_put_value(cs_worker.ctx, &names,
+                              cs_host_call(CS_ENTRY_exportsOf, 1, &at, NULL));
+            listed_of = from;
+        }
+        if (listed(cs_buf_str(&names), want->name))
+            continue;
+        *diag = (struct cs_diag){.line = want->line, .column = want->column};
+        snprintf(diag->message, sizeof diag->message, "%.*s does not export '%.*s'",
+                 CS_STR_ARG(g->modules[from].name), CS_STR_ARG(want->name));
+        snprintf(diag->suggestion, sizeof diag->suggestion, "It exports: %.*s.",
+                 (int)(names.len < 200 ? names.len : 200), names.len ? names.at : "nothing");
+        return true;
+    }
+    return false;
+}
+
+/* The first module of those just linked that imports what is not there. */
+static const struct cs_module *find_lack(uint32_t first, struct cs_diag *diag)
+{
+    for (uint32_t i = first; i < g->order_count; i++) {
+        const struct cs_module *m = &g->modules[g->order[i]];
+        if (m->state == CS_MODULE_LINKED && lacks_name(m, diag))
+            return m;
+    }
+    return NULL;
+}
+
 void cs_modules_run(void)
 {
     link_graph(0);
+    struct cs_diag diag;
+    const struct cs_module *m = g->count > 1 ? find_lack(0, &diag) : NULL;
+    if (m) {
+        CS_AUTO_BUF struct cs_buf json = {0};
+        struct cs_source source = source_of(m);
+        cs_report_diag("syntax_error", &diag, &source, &json);
+        cs_serve_done(CS_OUTCOME_ERROR, cs_buf_str(&json));
+    }
     cs_modules_pump(true);
 }
 
@@ -498,6 +543,21 @@ static bool job_fails(struct cs_import_job *job)
     return true;
 }
 
+/* Modules of an import() that lack a name fail, and with them what depends on them. */
+static void fail_lacking(uint32_t first)
+{
+    struct cs_diag diag;
+    const struct cs_module *lacking = find_lack(first, &diag);
+    if (!lacking)
+        return;
+    char message[600];
+    snprintf(message, sizeof message, "%.*s:%u:%u: %s", CS_STR_ARG(lacking->name), diag.line,
+             diag.column, diag.message);
+    JSValueRef argv[] = {cs_host_string(CS_STR("syntax_error")), cs_host_string(cs_str(message))};
+    fail(&g->modules[lacking - g->modules],
+         cs_host_call(CS_ENTRY_makeError, CS_COUNT(argv), argv, NULL));
+}
+
 static void complete_jobs(void)
 {
     for (uint32_t i = 0; i < g->job_count;) {
@@ -511,7 +571,9 @@ static void complete_jobs(void)
             continue;
         }
         g->jobs[i].linked = true;
+        uint32_t first = g->order_count;
         link_graph((uint32_t)g->requests[job.request].module);
+        fail_lacking(first);
         i++;
     }
     cs_modules_pump(false);
@@ -547,19 +609,6 @@ bool cs_modules_source(struct cs_str name, struct cs_source *source)
             *source = source_of(&g->modules[i]);
             return true;
         }
-    }
-    return false;
-}
-
-static bool listed(struct cs_str names, struct cs_str name)
-{
-    while (names.len > 0) {
-        const char *comma = memmem(names.at, names.len, ", ", 2);
-        size_t n = comma ? (size_t)(comma - names.at) : names.len;
-        if (cs_str_eq(cs_strn(names.at, n), name))
-            return true;
-        size_t skip = comma ? n + 2 : n;
-        names = cs_strn(names.at + skip, names.len - skip);
     }
     return false;
 }

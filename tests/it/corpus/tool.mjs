@@ -7,13 +7,13 @@ import {fileURLToPath} from 'node:url';
 export const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(here, '../../..');
 
+// The newest of the builds that have it.
 function find() {
   const builds = process.env.CAISSON_BUILD ? [process.env.CAISSON_BUILD] : ['build/dev', 'build/bench'];
-  for (const build of builds) {
-    const tool = path.resolve(root, build, 'tests/compile_files');
-    if (fs.existsSync(tool)) return tool;
-  }
-  console.error('corpus: compile_files is not built: make, or set CAISSON_BUILD');
+  const tools = builds.map(build => path.resolve(root, build, 'tests/compile_files')).filter(fs.existsSync);
+  tools.sort((a, b) => fs.statSync(b).mtimeMs - fs.statSync(a).mtimeMs);
+  if (tools.length) return tools[0];
+  console.error('corpus: compile_files is not built: cmake --build build/dev, or set CAISSON_BUILD');
   process.exit(2);
 }
 

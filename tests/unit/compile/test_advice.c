@@ -258,6 +258,9 @@ static const struct error_case cases[] = {
      "end the statement before with ; or put an operator or comma between"},
     {"get x() {}", 1, 5, "expected ';' but found 'x'",
      "end the statement before with ; or put an operator or comma between"},
+    {"class A extends B { constructor(private x) { if (y) super(); else super(1) } }", 1, 45,
+     "parameter properties need a super(...) statement",
+     "call super(...) as a statement of its own in the constructor"},
 };
 
 static void errors_say_what_where_and_what_to_do(void **state)

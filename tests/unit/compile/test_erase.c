@@ -194,25 +194,26 @@ static const struct output_case cases[] = {
      "A[A[\"C\"]=0]=\"C\" })(A||(A={}));"},
     {"{ enum A { B } }", "{ let A;(A=>       { A[A[\"B\"]=0]=\"B\" })(A||(A={})); }"},
     {"function A() {} namespace A { export const x = 1 }",
-     "function A() {} ;($n0=>            { ;            $n0.x = 1 })(A||(A={}));"},
+     "function A() {} ;($n0=>            { ;            $n0.x = 1; })(A||(A={}));"},
     {"class A {} namespace A { export let x = 1, y: number; x = y; f({ x }, x++) }",
      "class A {} ;($n0=>            { ;          $n0.x = 1, $n0.y        ; $n0.x = $n0.y; f({ "
      "x:$n0.x }, $n0.x++) })(A||(A={}));"},
     {"export class A {}\nexport namespace A { export const x = 1 }",
-     "export class A {}\n;($n0=>                   { ;            $n0.x = 1 })(A||(A={}));"},
+     "export class A {}\n;($n0=>                   { ;            $n0.x = 1; })(A||(A={}));"},
     {"namespace A { const x = 1; export function f() {} export class C {} export enum E { X } "
      "export namespace B { export const z = x } }",
      "var A;($n0=>            { const x = 1;        function f() {};$n0.f=f;        class C "
      "{};$n0.C=C; var E;(E=>              { E[E[\"X\"]=0]=\"X\" })(E=$n0.E||($n0.E={})); var "
-     "B;($n1=>                   { ;            $n1.z = x })(B=$n0.B||($n0.B={})); })(A||(A={}));"},
+     "B;($n1=>                   { ;            $n1.z = x; })(B=$n0.B||($n0.B={})); "
+     "})(A||(A={}));"},
     {"namespace A.B.C { export const x = 1; x }",
      "var A;($n0=>{let B;($n1=>{let C;($n2=>                { ;            $n2.x = 1; $n2.x "
      "})(C=$n1.C||($n1.C={}));})(B=$n0.B||($n0.B={}));})(A||(A={}));"},
     {"namespace A { export const { x, y: [z] } = f() }",
-     "var A;($n0=>            { ;            ({ x:$n0.x, y: [$n0.z] } = f()) })(A||(A={}));"},
+     "var A;($n0=>            { ;            ({ x:$n0.x, y: [$n0.z] } = f()); })(A||(A={}));"},
     {"namespace A { export const x = 1 }\nnamespace A { x; let y = () => { let x; x } }",
-     "var A;($n0=>            { ;            $n0.x = 1 })(A||(A={}));\n;($n1=>            { $n1.x; "
-     "let y = () => { let x; x } })(A||(A={}));"},
+     "var A;($n0=>            { ;            $n0.x = 1; })(A||(A={}));\n;($n1=>            { "
+     "$n1.x; let y = () => { let x; x } })(A||(A={}));"},
     {"namespace A { import B = C.D; B; import E = F.G; export import H = I.J; H }",
      "var A;($n0=>            { var    B = C.D; B; ;               ;             $n0.H = I.J; "
      "$n0.H })(A||(A={}));"},
@@ -299,6 +300,14 @@ static const struct output_case cases[] = {
     {"x = <T>(y: any) => z as any", "x =    (y     ) => z       "},
     {"x = a! as any; x = a!; x = a! + b!; x = !a!; a!++; a! = 1; delete a!.b",
      "x = a        ; x = a ; x = a  + b ; x = !a ; a ++; a  = 1; delete a .b"},
+    {"namespace A { export let x: number\n(y) }",
+     "var A;($n0=>            { ;          $n0.x        ;\n(y) })(A||(A={}));"},
+    {"namespace A { export const { x } = y as any\n(z) }",
+     "var A;($n0=>            { ;            ({ x:$n0.x } = y       );\n(z) })(A||(A={}));"},
+    {"namespace A { export const x = () => { y as any\n(z) } }",
+     "var A;($n0=>            { ;            $n0.x = () => { y ;     \n(z) }; })(A||(A={}));"},
+    {"export default y as any\n(z)", "export default y ;     \n(z)"},
+    {"import A = B.C\n(A)", "var    A = B.C;\n(A)"},
 };
 
 static void types_are_blanked_and_the_rest_stays(void **state)

@@ -112,7 +112,7 @@ static const struct output_case cases[] = {
      "$export({},[]);await $go();;                 ;             \n})"},
     {"export enum A { B } export namespace C { export const d = 1 } export const enum E { F }",
      "$export({A:()=>A,C:()=>C,E:()=>E},[]);await $go();var A;(A=>              { "
-     "A[A[\"B\"]=0]=\"B\" })(A||(A={})); var C;($n0=>                   { ;            $n0.d = 1 "
+     "A[A[\"B\"]=0]=\"B\" })(A||(A={})); var C;($n0=>                   { ;            $n0.d = 1; "
      "})(C||(C={})); var E;(E=>                    { E[E[\"F\"]=0]=\"F\" })(E||(E={}));\n})"},
     {"export enum A { B } export enum A { C = 1 }",
      "$export({A:()=>A},[]);await $go();var A;(A=>              { A[A[\"B\"]=0]=\"B\" "
@@ -141,8 +141,8 @@ static const struct output_case cases[] = {
      "M { export const a = 1; a }",
      "$export({},[]);await $go();;                      var E;(E=>       { E[E[\"a\"]=0]=\"a\"; "
      "(v=>typeof v==\"string\"||(E[v]=\"b\"))(E[\"b\"] = E.a) })(E||(E={})); var N;($n0=>          "
-     "  { $ns[0].a; ;            $n0.a2 = $ns[0].a })(N||(N={})); var M;($n1=>            { ;      "
-     "      $n1.a = 1; $n1.a })(M||(M={}));\n})"},
+     "  { $ns[0].a; ;            $n0.a2 = $ns[0].a; })(N||(N={})); var M;($n1=>            { ;     "
+     "       $n1.a = 1; $n1.a })(M||(M={}));\n})"},
     {"x<!--y\nz-->0", "$export({},[]);await $go();x<   !--y\nz-->0\n})"},
     {"import json from './x.json' with { type: 'json' }; json",
      "$export({},[]);await $go();;                                                  "
@@ -162,6 +162,15 @@ static const struct output_case cases[] = {
      "yield\n;(0,$ns[0].a)() }\n})"},
     {"import { \\u0061b } from 'x'; ab; \\u0061b",
      "$export({},[]);await $go();;                            $ns[0].ab; $ns[0].ab\n})"},
+    {"export default y as any\n(z)",
+     "$export({default:()=>$default},[]);await $go();const $default={default:               y      "
+     " }.default;\n(z)\n})"},
+    {"export default () => y as any\n(z)",
+     "$export({default:()=>$default},[]);await $go();const $default={default:               () => "
+     "y       }.default;\n(z)\n})"},
+    {"export default () => { y as any\n(z) }",
+     "$export({default:()=>$default},[]);await $go();const $default={default:               () => "
+     "{ y ;     \n(z) }}.default;\n})"},
 };
 
 static const struct error_case refused[] = {
