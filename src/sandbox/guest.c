@@ -469,9 +469,10 @@ static int close_jail(struct launch *l, struct cs_err *err)
         return -1;
     if (cs_jail_rlimits(jail, &l->parts.limits, err) < 0)
         return -1;
-    /* The second line behind the process limit of the cage; counted per user namespace. */
-    struct rlimit processes = {.rlim_cur = l->parts.limits.processes + 1,
-                               .rlim_max = l->parts.limits.processes + 1};
+    /* The second line behind the process limit of the cage, counted per user namespace. It stands a
+     * little further out: only the cage tells the daemon that a fork was refused. */
+    struct rlimit processes = {.rlim_cur = l->parts.limits.processes + 4,
+                               .rlim_max = l->parts.limits.processes + 4};
     if (setrlimit(RLIMIT_NPROC, &processes) < 0)
         return cs_fail_errno(err, "RLIMIT_NPROC");
     if (cs_jail_drop(0, err) < 0 || cs_jail_seal(jail, err) < 0)

@@ -50,8 +50,11 @@ def test_memory_is_bounded(t, name, code):
     done = t.run(code, "-o", "json", "--memory", "64M", "--timeout", "20s")
     error = limited(t, done, "memory")
     t.matches("%s %s" % (error["limit"]["value"], error["limit"]["unit"]), r"64 M|67108864 b|65536 k", "limit")
-    # The fence outside stands 128 MB further out, for what lives in address space reserved before.
-    t.true(done.json()["metrics"]["memory_peak_mb"] <= 64 + 150, "peak %r" % done.json()["metrics"])
+    # A sanitizer's shadow leaves no room for RLIMIT_AS: there only the fence outside holds, which stands 128 MB further out
+    # and does not count what was taken before it was put up.
+    with open(t.binary, "rb") as f:
+        slack = 256 if b"__asan_init" in f.read() else 100
+    t.true(done.json()["metrics"]["memory_peak_mb"] <= 64 + slack, "peak %r" % done.json()["metrics"])
 
 
 def test_memory_of_guests_is_bounded(t):
@@ -112,13 +115,14 @@ def test_output_of_guests_is_bounded(t, name, code):
     t.equal(len(e["stdout"]) + len(e["stderr"]) + e["output_bytes_cut"], 60000000 if name == "both" else 30000000, "kept and cut")
 
 
-def test_processes_are_bounded(t):
-    done = t.run("for i in $(seq 300); do sleep 3 & done 2>/dev/null; jobs -pr | wc -l", "-o", "json", "--timeout", "20s", language="bash")
-    e = done.json()
-    if e["status"] == "failed":
-        limited(t, done, "processes")
-    else:
-        t.true(int(e["stdout"].split()[-1]) < 100, "%s processes ran" % e["stdout"])
+@table([("control groups", ()), ("without them", ("--no-cgroups",))])
+def test_processes_are_bounded(t, name, options):
+    """Beside the one that forks there is room for 63; without control groups it is a little coarser."""
+    code = "import os, time\nn = 0\ntry:\n    while n < 400:\n        if os.fork() == 0: time.sleep(20); os._exit(0)\n        n += 1\nexcept OSError:\n    print(n, flush=True); time.sleep(0.2); raise"
+    done = t.run(code, "-o", "json", "--timeout", "20s", *options, language="python")
+    limited(t, done, "processes", 64)
+    count = int(done.json()["stdout"])
+    t.true(count == 63 or options and 60 <= count <= 68, "%d processes" % count)
 
 
 def test_open_files_are_bounded(t):
