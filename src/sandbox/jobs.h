@@ -21,10 +21,12 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/zygote.h"
 
-/* A job that is this old gets a control group: shorter ones are bounded by rlimits alone, since a
- * cage costs more than most programs run. It is also the interval of cs_cage_tick and the precision
- * of deadlines. */
+/* The interval of cs_cage_tick, and the precision of deadlines. */
 #define CS_TICK_MS 20
+
+/* A worker's job that is this old at a tick gets a control group: shorter ones are bounded by
+ * rlimits alone, since a cage costs more than most programs run. */
+#define CS_CAGE_AGE_MS 10
 
 /* How long a job waits for a process before we say that we cannot run it. */
 #define CS_WAIT_FOR_PROCESS_MS 20000

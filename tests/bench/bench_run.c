@@ -2,7 +2,7 @@
  * Our side of the benchmark: one daemon with a warm pool, used through the same calls as every door
  * uses (run/run.h), so that everything is on: jail, strip, facts, verdict, limits.
  *
- *     bench_run SCRATCH POOL [full] [strict]
+ *     bench_run SCRATCH POOL [full] [strict] [polling]
  *
  * One command per line on stdin, one answer per line on stdout; words are separated by blanks:
  *
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_run SCRATCH POOL [full] [strict]\n");
+        fprintf(stderr, "usage: bench_run SCRATCH POOL [full] [strict] [polling]\n");
         return 2;
     }
     struct cs_sandbox_options options = {.scratch_dir = argv[1],
@@ -238,6 +238,7 @@ int main(int argc, char **argv)
     for (int i = 3; i < argc; i++) {
         options.full_isolation |= strcmp(argv[i], "full") == 0;
         options.no_jit |= strcmp(argv[i], "strict") == 0;
+        options.no_cgroups |= strcmp(argv[i], "polling") == 0;
     }
     struct bench b = {.pool = options.pool};
     struct cs_err err = {0};
