@@ -62,7 +62,7 @@ struct cs_fact {
                           */
         CS_FACT_GLOBAL, /* free use of a name outside the language: "process", "require", "fetch" */
     } kind;
-    struct cs_str name;
+    struct cs_str name; /* "more" after 256 of a kind */
     uint32_t line, column;
 };
 
@@ -98,6 +98,10 @@ struct cs_compiled {
  * `export *`; $go waits for this module's turn. A module is called (instantiated) before any body
  * runs, so cycles and hoisted functions behave. References to imported names become live reads of
  * $ns[i].name. A program without imports and exports has neither $export nor $go in its text.
+ *
+ * An import of which no name is used as a value is dropped, as TypeScript does it; equal specifiers
+ * share one index. The names $ns, $export, $go, $import, $meta and $default are reserved: a program
+ * that uses one of them is refused. STRIP keeps every import that is not marked as a type.
  *
  * 0, or -1 with `diag` filled and `out` untouched. The caller ends `out` with cs_compiled_done.
  */

@@ -264,7 +264,7 @@ static int op_write(struct cs_roots *r, const struct spot *s, struct cs_str data
                     bool exclusive)
 {
     int root = r->dir[s->root];
-    CS_AUTO_FD int fd = open_beneath(root, s->rel, O_WRONLY | O_APPEND);
+    CS_AUTO_FD int fd = open_beneath(root, s->rel, O_WRONLY | (append ? O_APPEND : 0));
     bool fresh = fd < 0 && errno == ENOENT;
     if (fd < 0 && !fresh)
         return -1;
@@ -293,9 +293,11 @@ static int op_write(struct cs_roots *r, const struct spot *s, struct cs_str data
         return -1;
     if (data.len < old)
         refund(r, old - data.len, 0);
-    if (!append && ftruncate(fd, 0) < 0)
+    if (write_all(fd, data) < 0)
         return -1;
-    return write_all(fd, data);
+    /* What is left of the old content goes last: file systems take a file that is emptied and then
+     * written for one that must not be lost, and wait for the disk. */
+    return data.len < old ? ftruncate(fd, (off_t)data.len) : 0;
 }
 
 static void put_kind(struct cs_json_writer *w, mode_t mode)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ static const char *const options[][2] = {
     {"JSC_mediumHeapSize", "16777216"},
     {"JSC_useTailCalls", "0"}, /* whole stacks, and endless recursion is an error, not a loop */
     {"JSC_jitMemoryReservationSize", "67108864"},
-    {"JSC_thresholdForJITAfterWarmUp", "10000"},
-    {"JSC_thresholdForJITSoon", "5000"},
+    {"JSC_thresholdForJITAfterWarmUp", "2000"},
+    {"JSC_thresholdForJITSoon", "1000"},
     {"JSC_thresholdForOptimizeAfterWarmUp", "20000"},
     {"JSC_thresholdForOptimizeAfterLongWarmUp", "20000"},
     {"JSC_thresholdForOptimizeSoon", "20000"},
@@ -303,6 +304,9 @@ int cs_worker_polish(struct cs_err *err)
 {
     if (warm_up(true, err) < 0)
         return -1;
+    /* The first backtrace loads a library, and the engine takes one when it compiles. */
+    void *frame;
+    backtrace(&frame, 1);
     if (!cs_worker.small_pages)
         cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
     JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);

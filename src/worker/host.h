@@ -140,11 +140,6 @@ struct cs_source {
 /* By the name that stands in stacks; false if it is none of the program's. */
 bool cs_modules_source(struct cs_str name, struct cs_source *source);
 
-/* Says what the module behind import number `import` of `module` exports, unless `name` is of it.
- */
-void cs_modules_missing_export(struct cs_str module, uint32_t import, struct cs_str name,
-                               struct cs_buf *out);
-
 /* report.c: error JSON. */
 void cs_report_exception(JSValueRef exception, struct cs_buf *json);
 void cs_report_diag(const char *type, const struct cs_diag *diag, const struct cs_source *source,

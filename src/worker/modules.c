@@ -612,26 +612,3 @@ bool cs_modules_source(struct cs_str name, struct cs_source *source)
     }
     return false;
 }
-
-void cs_modules_missing_export(struct cs_str module, uint32_t import, struct cs_str name,
-                               struct cs_buf *out)
-{
-    for (uint32_t i = 0; i < g->count; i++) {
-        const struct cs_module *m = &g->modules[i];
-        if (!cs_str_eq(m->name, module) || m->builtin || import >= m->compiled.static_count)
-            continue;
-        int32_t from = g->requests[m->requests[import]].module;
-        if (from < 0)
-            return;
-        CS_AUTO_BUF struct cs_buf names = {0};
-        JSValueRef at = index_value((uint32_t)from);
-        cs_text_put_value(cs_worker.ctx, &names, cs_host_call(CS_ENTRY_exportsOf, 1, &at, NULL));
-        if (listed(cs_buf_str(&names), name))
-            return;
-        struct cs_str shown = cs_strn(names.at, names.len > 400 ? 400 : names.len);
-        cs_buf_printf(out, "%.*s does not export `%.*s`; it exports %.*s.",
-                      CS_STR_ARG(g->modules[from].name), CS_STR_ARG(name),
-                      CS_STR_ARG(shown.len ? shown : CS_STR("nothing")));
-        return;
-    }
-}

@@ -5,7 +5,6 @@
  * What was thrown is described by the prelude (describe), which calls nothing of the program's but
  * getters of the thrown object. Everything it says is cut, and believed no further than that.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,25 +279,6 @@ static void clean_message(struct cs_str in, struct cs_buf *out)
         squeeze_spaces(out);
 }
 
-/* "$ns[2].nope is not a function": is `nope` exported at all? */
-static void missing_export(struct cs_str message, const struct place *p, struct cs_buf *out)
-{
-    const char *at = message.len ? memmem(message.at, message.len, "$ns[", 4) : NULL;
-    if (!at || !p->line)
-        return;
-    struct cs_str rest = cs_strn(at + 4, message.len - (size_t)(at + 4 - message.at));
-    const char *close = memmem(rest.at, rest.len, "].", 2);
-    uint32_t index;
-    if (!close || !number(cs_strn(rest.at, (size_t)(close - rest.at)), &index))
-        return;
-    size_t skip = (size_t)(close - rest.at) + 2, n = 0;
-    rest = cs_strn(rest.at + skip, rest.len - skip);
-    while (n < rest.len &&
-           (rest.at[n] == '_' || rest.at[n] == '$' || isalnum((unsigned char)rest.at[n])))
-        n++;
-    cs_modules_missing_export(p->source.name, index, cs_strn(rest.at, n), out);
-}
-
 /* ---- what the prelude says ---- */
 
 static JSValueRef get(JSObjectRef from, const char *key)
@@ -408,10 +388,7 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
         cs_json_key(w, "stack");
         cs_json_put_str(w, cs_strn(frames.at + 1, frames.len - 1));
     }
-    CS_AUTO_BUF struct cs_buf advice = {0};
-    missing_export(raw, &place, &advice);
-    struct cs_str given = advice.len ? cs_buf_str(&advice) : get_text(described, "suggestion");
-    put_suggestion(w, given, name, cs_buf_str(&message), &place);
+    put_suggestion(w, get_text(described, "suggestion"), name, cs_buf_str(&message), &place);
     put_given_limit(w, described, type);
     cs_json_close(w, '}');
 }

@@ -1,6 +1,11 @@
 /* Modules: loading, linking, order, import(), builtins, and what is refused. */
 #include "worker/cases.h"
 
+static const struct file wants[] = {
+    {"/workspace/lib.ts", "export const a = 1;"},
+    {"/workspace/wants.ts", "import { nope } from './lib.ts'; export const z = nope;"},
+    {0}};
+
 static const struct file one[] = {
     {"/workspace/lib.ts",
      "export const a = 1;\nexport function twice(n: number): number { return n * 2; }\n"
@@ -162,9 +167,13 @@ static const struct worker_case cases[] = {
      .contains = "node:fs/promises"},
     {"node_child_process", "import { exec } from 'node:child_process'; exec()",
      .type = "permission_error"},
-    {"a_missing_export_is_told", "import { nope } from './lib.ts'; nope()", .type = "type_error",
-     .contains = "/workspace/lib.ts does not export `nope`; it exports a, default, renamed, twice.",
-     .files = one},
+    {"a_missing_export_is_told", "import { nope } from './lib.ts'; nope()", .type = "syntax_error",
+     .contains = "It exports: a, default, renamed, twice.", .files = one},
+    {"a_missing_export_of_an_imported_module_rejects",
+     "try { await import('./wants.ts') } catch (e) { return String(e) }",
+     .result =
+         "\"SyntaxError: /workspace/wants.ts:1:10: /workspace/lib.ts does not export 'nope'\"",
+     .files = wants},
     {"backslashes_and_NUL",
      "const out = []; for (const s of ['./a\\\\b', './a\\0b', 'a\\nb', '']) try { await import(s); "
      "} "
