@@ -108,7 +108,8 @@ static int spawn(const char *path, char *const argv[], int control, pid_t *pid)
     /* A sanitizer's report goes to stderr, and would be lost; otherwise nothing is kept. */
     posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
 #endif
-    char *const environment[] = {NULL};
+    /* Nothing is left to be searched for later, when libraries may have been taken out. */
+    char *const environment[] = {"LD_BIND_NOW=1", NULL};
     int failure = posix_spawn(pid, path, &files, &attr, argv, environment);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "worker/crash.h"
 #include "worker/host.h"
 #include "worker/hugetext.h"
+#include "worker/slim.h"
 #include "worker/text.h"
 #include "worker/worker.h"
 
@@ -304,11 +304,9 @@ int cs_worker_polish(struct cs_err *err)
 {
     if (warm_up(true, err) < 0)
         return -1;
-    /* The first backtrace loads a library, and the engine takes one when it compiles. */
-    void *frame;
-    backtrace(&frame, 1);
     if (!cs_worker.small_pages)
         cs_hugetext(dlsym(RTLD_DEFAULT, "JSEvaluateScript"));
+    cs_slim();
     JSSynchronousGarbageCollectForDebugging(cs_worker.ctx);
     /* Once more: the collector leaves blocks that have to be swept before anything is allocated in
      * them, which is better done here than in every worker. */
