@@ -12,7 +12,7 @@ static const struct cs_option run_options[] = {
      false},
     {"language", 'l', "NAME", "language of the program; otherwise taken from the file's name",
      "typescript python bash node ts py sh js", false},
-    {"timeout", 't', "TIME", "wall clock, like 500ms, 30s, 2m (default 30s)", NULL, false},
+    {"timeout", 't', "TIME", "wall clock: 30, 500ms, 2m (default 30s)", NULL, false},
     {"memory", 'm', "BYTES", "memory, like 64M, 512M (default 512M, guests 256M)", NULL, false},
     {"limit", 0, "NAME=VALUE", "any other limit; 'caisson help limits' lists them", NULL, false},
     {"workspace", 'w', "DIR", "copied to /workspace before, and copied back afterwards", NULL,

@@ -67,6 +67,15 @@ static int take_number(const char *value, uint32_t *number, struct cs_err *err)
     return 0;
 }
 
+/* A bare number is of seconds, as for every --timeout of the field. */
+static int take_timeout(struct cs_run_args *a, const char *value, struct cs_err *err)
+{
+    char seconds[32];
+    bool bare = value[strspn(value, "0123456789.")] == '\0';
+    snprintf(seconds, sizeof seconds, "%s%s", value, bare ? "s" : "");
+    return cs_limit_parse(CS_LIMIT_WALL_CLOCK, seconds, &a->limits.wall_clock, err);
+}
+
 static int take_option(struct cs_run_args *a, const struct cs_option *o, const char *value,
                        struct cs_err *err)
 {
@@ -87,7 +96,7 @@ static int take_option(struct cs_run_args *a, const struct cs_option *o, const c
         a->has_language = true;
         return cs_language_parse(cs_str(value), &a->language, err);
     case 't':
-        return cs_limit_parse(CS_LIMIT_WALL_CLOCK, value, &a->limits.wall_clock, err);
+        return take_timeout(a, value, err);
     case 'm':
         return cs_limit_parse(CS_LIMIT_MEMORY, value, &a->limits.memory, err);
     case 'w':

@@ -117,6 +117,27 @@ static bool says(struct cs_str text, const char *word)
     return text.len && memmem(text.at, text.len, word, strlen(word));
 }
 
+static bool surrogate(const char *escape, char low, char high)
+{
+    return escape[0] == '\\' && escape[1] == 'u' && (escape[2] | 32) == 'd' &&
+           (escape[3] | 32) >= low && (escape[3] | 32) <= high;
+}
+
+/* Half a character, written as an escape, is nothing that a reader of JSON must accept: U+FFFD
+ * instead. */
+static void mend_surrogates(char *at, const char *end)
+{
+    while ((at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 6) {
+        if (surrogate(at, '8', 'b') && end - at >= 12 && surrogate(at + 6, 'c', 'f')) {
+            at += 12;
+            continue;
+        }
+        if (surrogate(at, '8', 'f'))
+            memcpy(at, "\\ufffd", 6);
+        at += 2;
+    }
+}
+
 static void take_value(struct cs_run *run, struct cs_str json)
 {
     struct cs_json doc = {0};
@@ -126,9 +147,11 @@ static void take_value(struct cs_run *run, struct cs_str json)
     struct cs_err err = {0};
     if (json.len > run->result.limits.result)
         limit_error(run, CS_LIMIT_RESULT);
-    else if (cs_json_parse(json, &bounds, &doc, &err) == 0)
+    else if (cs_json_parse(json, &bounds, &doc, &err) == 0) {
         run->result.value = cs_arena_dup(&run->arena, json);
-    else if (err.code == CS_LIMIT)
+        char *copy = (char *)run->result.value.at;
+        mend_surrogates(copy, copy + json.len);
+    } else if (err.code == CS_LIMIT)
         limit_error(run, CS_LIMIT_JSON_DEPTH);
     else
         error(run, CS_ERROR_PERMISSION, "the worker's result is not valid JSON");

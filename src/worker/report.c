@@ -5,6 +5,7 @@
  * What was thrown is described by the prelude (describe), which calls nothing of the program's but
  * getters of the thrown object. Everything it says is cut, and believed no further than that.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,26 @@ static size_t byte_of(struct cs_str line, uint32_t column)
             i++;
     }
     return i;
+}
+
+static bool in_word(char c)
+{
+    return c == '_' || c == '$' || isalnum((unsigned char)c);
+}
+
+/* The engine points behind a name that it does not know, or at the bracket of a call. People look
+ * for the name. */
+static void point_at_name(struct place *p)
+{
+    struct cs_str line;
+    if (!p->line || !p->source.text.at || !line_of(p->source.text, p->line, &line))
+        return;
+    size_t at = byte_of(line, p->column), start = at;
+    if (at < line.len && in_word(line.at[at]))
+        return;
+    while (start > 0 && in_word(line.at[start - 1]))
+        start--;
+    p->column -= (uint32_t)(at - start);
 }
 
 static void put_snippet(struct cs_json_writer *w, const struct place *p)
@@ -374,6 +395,7 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
     CS_AUTO_BUF struct cs_buf frames = {0};
     struct place place = {0};
     find_place(described, get_text(described, "stack"), &frames, &place);
+    point_at_name(&place);
 
     struct cs_json_writer writer = CS_JSON_WRITER(json), *w = &writer;
     cs_json_open(w, '{');

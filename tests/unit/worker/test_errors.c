@@ -30,8 +30,8 @@ static void is_bounded_json(struct talk *t)
 static const struct worker_case cases[] = {
     {"thrown_error_has_position_and_snippet", "const a = 1;\n  throw new Error('boo');\n",
      .type = "runtime_error",
-     .contains = "\"message\":\"boo\",\"line\":2,\"column\":18,\"snippet\":\"  throw new "
-                 "Error('boo');\\n                 ^\"",
+     .contains = "\"message\":\"boo\",\"line\":2,\"column\":13,\"snippet\":\"  throw new "
+                 "Error('boo');\\n            ^\"",
      .check = is_bounded_json},
     {"stack_in_the_agents_positions",
      "function helper(x) {\n  return x.y.z;\n}\nfunction outer() {\n  return helper({});\n}\n"
@@ -43,9 +43,9 @@ static const struct worker_case cases[] = {
      "await new Promise((_, no) => setTimeout(() => no(new Error('late')), 1))",
      .type = "runtime_error", .contains = "late", .lacks = "caisson:runtime"},
     {"columns_on_the_first_line", "null.x", .type = "type_error",
-     .contains = "\"line\":1,\"column\":5"},
+     .contains = "\"line\":1,\"column\":1"},
     {"column_counts_utf16_units", "const s = '😀é'; s.no.x", .type = "type_error",
-     .contains = "\"line\":1,\"column\":22"},
+     .contains = "\"line\":1,\"column\":20"},
     {"long_lines_are_cut_around_the_caret",
      "const a = '0123456789012345678901234567890123456789012345678901234567890123456789012345678901"
      "2345678901234567890123456789012345678901234567890123456789012345678901234567890123456789'; "
