@@ -102,23 +102,53 @@ JSValueRef cs_host_eval(struct cs_str source, const char *name, JSValueRef *exce
     return v;
 }
 
+/* In each byte of the result the top bit says whether that byte of `word` is `c` (or, rarely, may
+ * be, above one that is: the lowest is always right). */
+static uint64_t bytes_equal(uint64_t word, char c)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t x = word ^ (ones * (unsigned char)c);
+    return (x - ones) & ~x & (ones << 7);
+}
+
+/* The place behind the string that begins at `p`, or `end`. Most of a document is strings. */
+static const char *skip_string(const char *p, const char *end)
+{
+    while (p < end) {
+        uint64_t word;
+        while (end - p >= 8) {
+            memcpy(&word, p, sizeof word);
+            uint64_t found = bytes_equal(word, '"') | bytes_equal(word, '\\');
+            p += found ? __builtin_ctzll(found) / 8 : 8;
+            if (found)
+                break;
+        }
+        if (p < end && *p == '"')
+            return p + 1;
+        p += p < end && *p == '\\' ? 2 : 1;
+    }
+    return end;
+}
+
 /* The engine parses a million levels without a word; our limit is checked before. */
 static bool too_deep(struct cs_str json, uint32_t depth)
 {
-    uint32_t level = 0;
+    static const signed char step[256] = {['['] = 1, ['{'] = 1, [']'] = -1, ['}'] = -1, ['"'] = 2};
+    int64_t level = 0;
     const char *p = json.at, *end = json.at + json.len;
     while (p < end) {
-        char c = *p++;
-        if (c == '"') {
-            while (p < end && *p != '"')
-                p += *p == '\\' ? 2 : 1;
-            p++;
-        } else if (c == '[' || c == '{') {
-            if (++level > depth)
-                return true;
-        } else if ((c == ']' || c == '}') && level > 0) {
-            level--;
+        int s = step[(unsigned char)*p++];
+        if (s == 0)
+            continue;
+        if (s == 2) {
+            p = skip_string(p, end);
+            continue;
         }
+        level += s;
+        if (level < 0)
+            level = 0;
+        if (level > (int64_t)depth)
+            return true;
     }
     return false;
 }
