@@ -126,7 +126,7 @@ def test_a_slip_of_the_finger_is_answered_with_the_right_word(t, name, argv, say
     t.has(done.err, says, "stderr")
 
 
-@table([("5s", "5s"), ("500ms", "500ms"), ("1m", "1m"), ("1.5s", "1.5s"), ("2", "2000")])
+@table([("5s", "5s"), ("500ms", "500ms"), ("1m", "1m"), ("1.5s", "1.5s"), ("2", "2")])
 def test_durations_have_units(t, name, text):
     t.status(t.run("return 1", "--timeout", text), 0)
 
