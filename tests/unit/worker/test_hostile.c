@@ -15,7 +15,7 @@ static const struct attack attacks[] = {
     {"D05-thenable-never-calls.ts", "runtime_error", 0},
     {"D06-timer-flood.ts", "runtime_error resource_error", 0},
     {"D08-deep-recursion.ts", "runtime_error", 0},
-    {"D13-deep-json-result.ts", "validation_error", 0},
+    {"D13-deep-json-result.ts", "resource_error", 0},
     {"D14-wide-result.ts", "resource_error", 0},
     {"D15-console-flood.ts", "", 0},
     {"D16-sparse-array-result.ts", "resource_error", 0},
