@@ -170,7 +170,9 @@ static int take_words(struct cs_run_args *a, const struct cs_verb *verb, int arg
     struct stat st;
     if (a->workspace && (stat(a->workspace, &st) < 0 || !S_ISDIR(st.st_mode)))
         return cs_fail(err, CS_INVALID, "--workspace: '%s' is not a directory", a->workspace);
-    return cs_policy_admit(cs_buf_str(&a->code), cs_buf_str(&a->inputs), &a->limits, err);
+    if (cs_policy_admit(cs_buf_str(&a->code), cs_buf_str(&a->inputs), &a->limits, err) < 0)
+        return -1;
+    return cs_policy_inputs(cs_buf_str(&a->inputs), &a->limits, err);
 }
 
 /* --- text --- */

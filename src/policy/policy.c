@@ -60,6 +60,11 @@ int cs_policy_admit(struct cs_str code, struct cs_str inputs, const struct cs_li
             return cs_fail(err, CS_INVALID, "limit %s: %" PRIu64 " %s asked for, at most %" PRIu64,
                            cs_limit_name(limit), want, cs_limit_unit(limit), may);
     }
+    return 0;
+}
+
+int cs_policy_inputs(struct cs_str inputs, const struct cs_limits *asked, struct cs_err *err)
+{
     struct cs_json doc = {0};
     struct cs_json_limits bounds = {.bytes = CS_INPUTS_MAX, .depth = (uint32_t)asked->json_depth};
     if (inputs.len && cs_json_parse(inputs, &bounds, &doc, err) < 0)

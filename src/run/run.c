@@ -196,6 +196,8 @@ static int start_job(struct cs_run *run, const struct cs_request *request, struc
         return cs_fail(err, CS_MISSING, "%s", missing);
     if (getrandom(spec.seed, sizeof spec.seed, 0) != sizeof spec.seed)
         return cs_fail_errno(err, "getrandom");
+    if (run->result.is_guest && cs_policy_inputs(request->inputs, &request->limits, err) < 0)
+        return -1;
     if (run->result.is_guest)
         cs_policy_assess_guest(cs_language_name(request->language), &request->limits, &run->arena,
                                &run->result.verdict);

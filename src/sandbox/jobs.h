@@ -25,8 +25,9 @@
 #define CS_TICK_MS 20
 
 /* A worker's job that is this old at a tick gets a control group: shorter ones are bounded by
- * rlimits alone, since a cage costs more than most programs run. */
-#define CS_CAGE_AGE_MS 10
+ * rlimits alone. Joining a group waits for the kernel's readers (5 to 10 ms), which is more than
+ * most programs run, and no share of the processor is due before the burst is used up. */
+#define CS_CAGE_AGE_MS 250
 
 /* How long a job waits for a process before we say that we cannot run it. */
 #define CS_WAIT_FOR_PROCESS_MS 20000

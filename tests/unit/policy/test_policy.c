@@ -23,7 +23,7 @@ static void sizes_forms_and_wishes_are_checked_before_anything_runs(void **state
                      -1);
     assert_int_equal(err.code, CS_LIMIT);
     free(big);
-    assert_int_equal(cs_policy_admit(CS_STR(""), CS_STR("{a:1}"), &limits, &err), -1);
+    assert_int_equal(cs_policy_inputs(CS_STR("{a:1}"), &limits, &err), -1);
     assert_int_equal(err.code, CS_INVALID);
     assert_contains(err.msg, "inputs");
     limits.memory = 1ull << 40;
