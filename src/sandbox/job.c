@@ -108,8 +108,12 @@ void cs_job_tick(struct cs_job *j, uint64_t now)
         cs_job_decide_limit(j, CS_LIMIT_WALL_CLOCK);
         return;
     }
-    if (!j->cage && now < j->started_ns + CS_CAGE_AGE_MS * 1000000ull)
+    if (!j->cage && now < j->started_ns + CS_CAGE_AGE_MS * 1000000ull) {
+        if (cs_proc_resident(j->proc) >
+            j->proc->baseline_rss + j->limits.memory + WORKER_MEMORY_SLACK)
+            cs_job_decide_limit(j, CS_LIMIT_MEMORY);
         return;
+    }
     struct cs_err err = {0};
     if (!j->cage && cs_job_cage(j, &err) < 0) {
         cs_job_decide_err(j, CS_ENDED_FAILED, &err);

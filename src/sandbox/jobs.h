@@ -159,6 +159,7 @@ void cs_proc_send(struct cs_proc *p, const struct cs_buf *frame);
 /* Bounds the address space of a worker from outside, so that code inside has no say in it. */
 int cs_proc_bound(struct cs_proc *p, uint64_t memory, struct cs_err *err);
 void cs_proc_kill(struct cs_proc *p);
+uint64_t cs_proc_resident(const struct cs_proc *p); /* bytes it occupies now; 10 us */
 void cs_proc_close(struct cs_proc *p); /* frees it, when the loop has let go of its handles */
 
 /* job.c */

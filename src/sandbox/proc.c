@@ -1,6 +1,9 @@
 /* A jailed process as the daemon sees it: a socket to talk on, a pidfd to learn of its end. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -87,6 +90,17 @@ void cs_proc_kill(struct cs_proc *p)
 {
     if (p->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, p->pidfd, SIGKILL, NULL, 0);
+}
+
+uint64_t cs_proc_resident(const struct cs_proc *p)
+{
+    char path[40], text[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)p->pid);
+    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+        return 0;
+    const char *second = strchr(text, ' ');
+    return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 /* One frame of an idle process: only READY makes sense, and only in this version. */

@@ -288,18 +288,6 @@ static void match(struct cs_sandbox *s)
     cs_sandbox_refill(s);
 }
 
-/* What a worker occupies before it has a program, so that its peak can be told apart from that. */
-static uint64_t resident_bytes(pid_t pid)
-{
-    char path[40], text[64] = "";
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
-        return 0;
-    const char *second = strchr(text, ' ');
-    return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 void cs_sandbox_proc_ready(struct cs_proc *p)
 {
     struct cs_sandbox *s = p->sandbox;
@@ -307,7 +295,7 @@ void cs_sandbox_proc_ready(struct cs_proc *p)
         return;
     s->asked_count--;
     s->zygote_failures = 0;
-    p->baseline_rss = resident_bytes(p->pid);
+    p->baseline_rss = cs_proc_resident(p);
     p->next = s->ready;
     s->ready = p;
     s->ready_count++;
