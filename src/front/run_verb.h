@@ -13,7 +13,6 @@ struct cs_run_args {
     bool has_language;
     enum cs_language language;
     struct cs_limits limits;
-    bool memory_set;
     const char *workspace;
     bool json, quiet, verbose, batch;
     uint32_t jobs;

@@ -83,7 +83,6 @@ struct cs_result {
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
     struct cs_limits limits;
-    char code_hash[65], inputs_hash[65], output_hash[65]; /* SHA-256, hex */
 };
 
 /* What may be watched while it runs; each may be NULL. Called on the loop. */

@@ -93,7 +93,6 @@ struct cs_job {
     struct cs_usage usage;
     struct cs_roots roots;
     struct cs_file_job *files; /* the first one is in the pool */
-    uint64_t output_left;
     unsigned calls;
 
     bool dying;    /* killed: nothing it says is answered any more */

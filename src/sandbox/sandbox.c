@@ -453,11 +453,6 @@ void cs_job_cancel(struct cs_job *j)
     cs_job_decide(j, CS_ENDED_CANCELLED);
 }
 
-uint64_t cs_job_elapsed_us(const struct cs_job *j)
-{
-    return (cs_now_ns() - j->started_ns) / 1000u;
-}
-
 void cs_sandbox_job_over(struct cs_job *j)
 {
     struct cs_sandbox *s = j->sandbox;

@@ -117,9 +117,6 @@ void cs_job_verdict(struct cs_job *job, bool allowed, const struct cs_limits *li
 void cs_job_result(struct cs_job *job, uint64_t id, enum cs_answer status, struct cs_str payload);
 void cs_job_cancel(struct cs_job *job);
 
-/* Milliseconds since the job started, its own clock. */
-uint64_t cs_job_elapsed_us(const struct cs_job *job);
-
 /* NULL if programs of this language can run here, else a sentence that says what to install. */
 const char *cs_language_missing(enum cs_language language);
 
