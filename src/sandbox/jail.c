@@ -58,6 +58,25 @@ uint64_t cs_jail_namespaces(uint32_t walls)
 }
 
 /*
+ * In a user namespace (a rootless container) root is an ordinary user of the machine, and an id
+ * beyond the map does not exist. Then our own id serves, as any ordinary user's does; not if it is
+ * the machine's root after all, which jailed code must never be.
+ */
+static bool own_id_serves(uid_t id)
+{
+    FILE *map = fopen("/proc/self/uid_map", "re");
+    unsigned inside, outside, count;
+    bool has = !map, ordinary = false;
+    while (map && fscanf(map, "%u %u %u", &inside, &outside, &count) == 3) {
+        has |= id >= inside && id - inside < count;
+        ordinary |= inside == 0 && outside != 0;
+    }
+    if (map)
+        fclose(map);
+    return !has && ordinary;
+}
+
+/*
  * Root is left before anything else happens, for an id that owns nothing. Safe to keep the
  * capabilities across the change only where the operator allowed the user namespace to be missing:
  * the other namespaces then need them, and cs_jail_drop takes them away.
@@ -65,7 +84,7 @@ uint64_t cs_jail_namespaces(uint32_t walls)
 static int leave_root(const struct cs_jail *jail, struct cs_err *err)
 {
     uid_t id = jail->options.host_uid;
-    if (geteuid() != 0)
+    if (geteuid() != 0 || own_id_serves(id))
         return 0;
     if (id == 0)
         return cs_fail(err, CS_BUG, "no id to run jailed code as");

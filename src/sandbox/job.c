@@ -244,24 +244,10 @@ static void finish(struct cs_job *j)
     free(j);
 }
 
-static void drop_waiting_files(struct cs_job *j)
-{
-    if (!j->files)
-        return;
-    for (struct cs_file_job *f = j->files->next, *next; f; f = next) {
-        next = f->next;
-        cs_buf_done(&f->path);
-        cs_buf_done(&f->data);
-        free(f);
-    }
-    j->files->next = NULL;
-}
-
 void cs_job_step(struct cs_job *j)
 {
     if (j->proc && !j->reaped)
         return;
-    drop_waiting_files(j);
     if (j->working || j->files)
         return;
     if (j->cage) {

@@ -1,5 +1,6 @@
 """The command line: where programs come from, where answers go, and with which exit status."""
 
+import tempfile
 import os
 import re
 import shutil
@@ -373,3 +374,18 @@ def test_an_ordinary_user_can_run_programs(t):
     t.status(t.run("for (;;);", "--timeout", "300ms", prefix=as_nobody), 4)
     t.status(t.run("const a: any[] = []; for (;;) a.push(new Array(1e5).fill(1.5))", "--memory", "64M", prefix=as_nobody), 4)
     t.true(t.caisson("doctor", prefix=as_nobody).status in (0, 3), "doctor broke")
+
+
+def test_root_of_a_container_can_run_programs(t):
+    """A rootless container: root inside, an ordinary user outside, and no other id in the map."""
+    contained = ["unshare", "--user", "--map-root-user"]
+    if os.geteuid() == 0:
+        contained = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *contained]
+    home = tempfile.mkdtemp(prefix="caisson-it-container-")
+    os.chmod(home, 0o777)
+    try:
+        done = subprocess.run([*contained, t.binary, "run", "-e", "return 6 * 7"], capture_output=True, text=True,
+                              env=dict(os.environ, CAISSON_DATA=home + "/data"), timeout=60, cwd="/")
+        t.equal((done.returncode, done.stdout, done.stderr), (0, "42\n", ""), "status, result, errors")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
