@@ -190,6 +190,7 @@ static int start_job(struct cs_run *run, const struct cs_request *request, struc
         .source = request->code,
         .inputs = request->inputs,
         .workspace = request->workspace,
+        .mcp_servers = -1,
     };
     const char *missing = cs_language_missing(request->language);
     if (missing)

@@ -28,7 +28,10 @@
     X(LOG_LINES, log_lines, "lines", 10000, "calls of console.log; the rest is cut")           \
     X(RESULT, result, "bytes", 1ull << 20, "the result as JSON")                               \
     X(JSON_DEPTH, json_depth, "levels", 100, "nesting of inputs, arguments and result")        \
-    X(TOOL_CALLS, tool_calls, "calls", 1000, "calls of tools")
+    X(TOOL_CALLS, tool_calls, "calls", 1000, "calls of tools")                                 \
+    X(CALLS_AT_ONCE, calls_at_once, "calls", 8, "calls of tools under way; others wait")       \
+    X(ARGUMENTS, arguments, "bytes", 10ull << 20, "arguments of one call as JSON")             \
+    X(CALL_RESULT, call_result, "bytes", 10ull << 20, "what one call answers, as JSON")
 
 enum cs_limit {
 #define X(id, name, unit, value, what) CS_LIMIT_##id,

@@ -53,6 +53,8 @@ struct cs_job_spec {
     uint64_t seed[2];
     struct cs_limits limits;
     const char *workspace; /* directory of the host to copy in and out, or NULL */
+    int mcp_servers;       /* directory that becomes /mcp-servers, lent until started; -1: none */
+    struct cs_str globals; /* JSON array: identifiers of servers, each a global of the program */
 };
 
 /* How a job ended. One of these is the reason; what came before (logs, streams) stays valid. */
@@ -88,6 +90,9 @@ struct cs_job_events {
     void (*facts)(void *ctx, struct cs_str json); /* answer: cs_job_verdict */
     void (*call)(void *ctx, uint64_t id, struct cs_str server, struct cs_str tool,
                  struct cs_str arguments); /* answer: cs_job_result */
+    /* There is no such module below /mcp-servers (yet). Answer: cs_job_module. NULL: it is missing.
+     */
+    void (*module)(void *ctx, uint64_t id, struct cs_str path);
     void (*log)(void *ctx, enum cs_level level, struct cs_str text);
     void (*output)(void *ctx, bool is_stderr, struct cs_str bytes); /* guests */
     void (*progress)(void *ctx, struct cs_str json);
@@ -114,7 +119,11 @@ int cs_job_start(struct cs_sandbox *sandbox, const struct cs_job_spec *spec,
 /* The answer to `facts`. `limits` (may be NULL) can only be tighter than those it started with. */
 void cs_job_verdict(struct cs_job *job, bool allowed, const struct cs_limits *limits,
                     struct cs_str message);
+/* Of a call: OK with the value as JSON; otherwise JSON {message, retryable?, suggestion?}. */
 void cs_job_result(struct cs_job *job, uint64_t id, enum cs_answer status, struct cs_str payload);
+/* Either a directory (lent) that takes the place of /mcp-servers, where the module is looked for
+ * once more; or -1 and a message for people. */
+void cs_job_module(struct cs_job *job, uint64_t id, int mcp_servers, struct cs_str message);
 void cs_job_cancel(struct cs_job *job);
 
 /* NULL if programs of this language can run here, else a sentence that says what to install. */

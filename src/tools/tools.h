@@ -1,0 +1,165 @@
+/*
+ * The outside world: every tool of every MCP server that a person has configured. Call, describe,
+ * find.
+ *
+ * Runs in: daemon, loop thread.
+ * Order:   new -> current / find / call ... -> close.
+ * Owner:   a catalogue is an immutable snapshot, counted: an execution keeps the one it started
+ * with, and with it the directory of TypeScript files that belongs to it. Failure: a server that
+ * cannot be used costs only its own tools. Nothing here waits: a server is started when it is first
+ * needed, and what it offered last time is known from the data directory.
+ *
+ * What is hidden here: the MCP transport, the protocol's eras, files of the catalogue.
+ *
+ * Names: a server is named as in its configuration, or by its identifier (my-server, myServer); a
+ * tool by its own name or its identifier (create-pr, createPr). All spellings are one call.
+ */
+#ifndef CS_TOOLS_TOOLS_H
+#define CS_TOOLS_TOOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "schema/schema.h"
+
+struct cs_tools;
+struct cs_catalogue;
+struct cs_tool_call;
+
+enum cs_tool_risk { CS_TOOL_LOW, CS_TOOL_MEDIUM, CS_TOOL_HIGH };
+
+struct cs_tool {
+    struct cs_str server;       /* as configured */
+    struct cs_str server_ident; /* myServer */
+    struct cs_str name, ident;
+    struct cs_str title, description;
+    struct cs_str input, output; /* JSON Schemas as the server sent them; output may be empty */
+    struct cs_str definition;    /* the whole item of tools/list */
+    bool read_only, destructive, idempotent, open_world;
+    enum cs_tool_risk risk; /* from the annotations and the server's trust */
+    uint32_t timeout_ms;    /* of the server's entry */
+    uint64_t max_result_bytes;
+    uint64_t learned; /* results that its output type was learned from */
+};
+
+struct cs_tools_options {
+    const char *config_path; /* of the file with mcpServers, or NULL: no servers */
+    const char *data_dir;    /* existing, ours: catalogue, tree, tokens */
+    const char *model_dir;   /* static vectors for search, or NULL */
+    bool watch;              /* follow changes of the file */
+    bool eager;              /* connect to all servers at once, in the background */
+};
+
+int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct cs_tools **tools,
+                 struct cs_err *err);
+/* Calls under way are cancelled, servers closed; `closed` runs when nothing is left. */
+void cs_tools_close(struct cs_tools *tools, void (*closed)(void *ctx), void *ctx);
+
+/* --- what there is --- */
+
+/* The newest snapshot, with a reference for the caller. */
+struct cs_catalogue *cs_tools_current(struct cs_tools *tools);
+struct cs_catalogue *cs_catalogue_ref(struct cs_catalogue *catalogue);
+void cs_catalogue_unref(struct cs_catalogue *catalogue);
+
+/* Its TypeScript tree: a directory, lent. */
+int cs_catalogue_dir(const struct cs_catalogue *catalogue);
+const char *cs_catalogue_path(const struct cs_catalogue *catalogue);
+
+size_t cs_catalogue_count(const struct cs_catalogue *catalogue);
+const struct cs_tool *cs_catalogue_at(const struct cs_catalogue *catalogue, size_t i);
+const struct cs_tool *cs_catalogue_find(const struct cs_catalogue *catalogue, struct cs_str server,
+                                        struct cs_str tool);
+/* Is there such a server at all, listed or not? Its configured name, or empty. */
+struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct cs_str server);
+
+/* Compiled schema of a tool's input; NULL if it has none that can be used: then anything that is an
+ * object may be sent. Compiled when first wanted, kept with the catalogue. */
+const struct cs_schema *cs_tool_input(const struct cs_tool *tool);
+const struct cs_schema *cs_tool_output(const struct cs_tool *tool); /* declared ones only */
+
+/* Identifiers of all servers, as a JSON array: what a program sees as global names. */
+struct cs_str cs_catalogue_globals(const struct cs_catalogue *catalogue);
+
+/* Names near to a wrong one, best first, for a message: "github.listCommits, github.listIssues". */
+void cs_catalogue_near(const struct cs_catalogue *catalogue, struct cs_str server,
+                       struct cs_str tool, bool (*allowed)(void *ctx, const struct cs_tool *tool),
+                       void *ctx, struct cs_buf *out);
+
+/* --- find --- */
+
+enum cs_detail { CS_DETAIL_NAME, CS_DETAIL_SUMMARY, CS_DETAIL_FULL };
+
+struct cs_find {
+    struct cs_str query, server;
+    size_t limit, offset; /* limit 0: 5; at most 50 */
+    enum cs_detail detail;
+    bool (*allowed)(void *ctx, const struct cs_tool *tool); /* NULL: all */
+    void *ctx;
+};
+
+/*
+ * JSON: {"tools": [{"tool": "github.listCommits", "path": "/mcp-servers/github/listCommits.ts",
+ * "summary"?, "definition"?}], "total": 212, "servers"?: [{"server", "tools"}], "waiting"?: [...]}.
+ * An empty query is answered with the servers. `waiting`: servers that have not answered yet.
+ */
+void cs_tools_find(struct cs_tools *tools, const struct cs_catalogue *catalogue,
+                   const struct cs_find *find, struct cs_buf *json);
+
+/* The TypeScript of a file of the tree, by "/mcp-servers/github/listCommits.ts",
+ * "github/list_commits" or "github.listCommits". CS_MISSING names near ones. */
+int cs_tools_read(struct cs_tools *tools, const struct cs_catalogue *catalogue, struct cs_str path,
+                  struct cs_buf *text, struct cs_err *err);
+
+/* Calls `then` once the named server (empty: every server) is listed or has failed, or after `ms`;
+ * at once if it is known already. Starts what must be started. Never before this has returned. */
+void cs_tools_await(struct cs_tools *tools, struct cs_str server, uint32_t ms,
+                    void (*then)(void *ctx), void *ctx);
+/* Servers that were never listed and have not failed either. */
+bool cs_tools_waiting(struct cs_tools *tools);
+
+/* --- call --- */
+
+struct cs_tool_result {
+    struct cs_str result; /* raw JSON of the MCP result; valid for the call */
+    struct cs_err err;    /* code CS_OK: there is a result */
+    bool retryable;
+};
+
+/* Only run/call.c calls this: every call passes the gate there. `done` runs once, never before this
+ * has returned. */
+struct cs_tool_call *cs_tools_call(struct cs_tools *tools, const struct cs_tool *tool,
+                                   struct cs_str arguments, uint32_t timeout_ms,
+                                   uint64_t max_result_bytes,
+                                   void (*done)(void *ctx, const struct cs_tool_result *result),
+                                   void *ctx);
+void cs_tool_call_cancel(struct cs_tool_call *call); /* `done` will not run */
+
+/* A value that a tool answered: its type is learned from it, or checked. `drift` gets a sentence if
+ * it breaks the shape that was declared or learned; else it stays empty. */
+void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_str value,
+                   struct cs_buf *drift);
+
+/* --- servers, for `caisson list` --- */
+
+struct cs_server_state {
+    struct cs_str name, kind; /* kind: "stdio", "http" */
+    const char *state;        /* "ready", "idle", "connecting", "failed", "disabled", "login" ... */
+    struct cs_str target;     /* the command, or the URL; secrets are not in it */
+    struct cs_str version;    /* of the server */
+    struct cs_str protocol;
+    size_t tools;
+    struct cs_str error; /* the last one; empty: none */
+    struct cs_str stderr_tail;
+    uint32_t restarts;
+    int64_t listed_at; /* seconds; 0: never */
+};
+void cs_tools_servers(struct cs_tools *tools,
+                      void (*each)(void *ctx, const struct cs_server_state *), void *ctx);
+
+#endif
