@@ -12,6 +12,7 @@
 #include <math.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "search/index.h"
 
@@ -20,13 +21,13 @@
 #define FIRST_PLACES  5
 #define PER_GROUP     3
 
-#define LETTERS    0.8f
-#define VECTORS    0.5f
-#define COVER      0.45f
-#define NAME_COVER 0.2f
+#define LETTERS    0.3f
+#define VECTORS    0.7f
+#define COVER      0.5f
+#define NAME_COVER 0.4f
 #define GROUP      0.5f
-#define REPAIRED   0.8f
-#define RELATIVE   0.5f /* of a word that tools are called by */
+#define REPAIRED   0.9f
+#define RELATIVE   0.6f /* of a word that tools are called by */
 #define ALIAS      0.9f /* of a word that is in no name: its relatives must do */
 
 #define LETTERS_MATCH 0.25f /* from here on, likeness alone makes a document an answer */
@@ -43,6 +44,7 @@ struct variant {
 struct word {
     struct cs_word text, stem; /* as it was written, and without its ending */
     uint32_t term;             /* CS_NO_TERM if no document has it */
+    bool repaired;
     float rarity;
     struct variant variants[WORD_VARIANTS];
     size_t variant_count;
@@ -165,6 +167,7 @@ static void find_variants(const struct cs_search *x, struct word *word)
         add_variant(word, word->term, 1);
     else
         add_near(x, word);
+    word->repaired = word->term == CS_NO_TERM && word->variant_count > 0;
 }
 
 static void score_words(struct query *q)
@@ -255,7 +258,7 @@ static void score_letters(struct query *q)
     cs_terms_done(&grams);
 }
 
-/* Leaves the cosines in q->best. */
+/* Leaves the cosines in q->best. What was repaired is left out: its pieces mean something else. */
 static void score_vectors(struct query *q)
 {
     const struct cs_search *x = q->x;
@@ -263,7 +266,14 @@ static void score_vectors(struct query *q)
         return;
     size_t width = cs_model_width(x->model);
     CS_AUTO_FREE float *vector = cs_calloc(width, sizeof *vector);
-    cs_model_embed(x->model, q->text, vector);
+    CS_AUTO_BUF struct cs_buf text = {0};
+    for (size_t w = 0; w < q->count; w++) {
+        if (q->words[w].repaired)
+            continue;
+        cs_buf_putstr(&text, cs_word_str(&q->words[w].text));
+        cs_buf_putc(&text, ' ');
+    }
+    cs_model_embed(x->model, cs_buf_str(&text), vector);
     for (size_t d = 0; d < x->doc_count; d++) {
         float cosine = cs_vector_dot(vector, x->vectors + d * width, width);
         q->best[d] = cosine > 0 ? cosine : 0;

@@ -3,14 +3,13 @@
 #include "base/mem.h"
 #include "search/index.h"
 
-/* BM25 over fields, after Robertson: the frequencies of a word in the fields of a document are
- * weighed, added and then saturated. A frequency here is 0 or 1. */
+/* BM25, with the weight of the field where a word stands in place of its frequency. */
 #define BM25_K1 1.2f
 #define BM25_B  0.6f
 
 static const float field_weights[FIELDS] = {
-    [FIELD_NAME] = 3.0f, [FIELD_GROUP] = 1.5f, [FIELD_TITLE] = 1.5f,      [FIELD_FIRST] = 1.5f,
-    [FIELD_REST] = 1.5f, [FIELD_PARAM] = 0.3f, [FIELD_PARAM_TEXT] = 0.2f, [FIELD_ENUM] = 0.1f,
+    [FIELD_NAME] = 3.5f, [FIELD_GROUP] = 0.6f, [FIELD_TITLE] = 1.4f,      [FIELD_FIRST] = 1.4f,
+    [FIELD_REST] = 1.2f, [FIELD_PARAM] = 0.1f, [FIELD_PARAM_TEXT] = 0.1f, [FIELD_ENUM] = 0.1f,
 };
 
 #define DESCRIPTION  (1u << FIELD_FIRST | 1u << FIELD_REST)
@@ -96,12 +95,13 @@ static void weigh_fields(const struct doc *doc, const float *average, float *wei
     }
 }
 
+/* A word counts once, by the best place that it stands in. */
 static uint16_t saturated(uint32_t fields, const float *weights)
 {
     float tf = 0;
     for (int f = 0; f < FIELDS; f++)
-        if (fields & 1u << f)
-            tf += weights[f];
+        if (fields & 1u << f && weights[f] > tf)
+            tf = weights[f];
     return (uint16_t)(WEIGHT_ONE * tf * (BM25_K1 + 1) / (tf + BM25_K1));
 }
 
