@@ -20,14 +20,15 @@ void cs_search_forget(struct cs_search *x)
 {
     void *const all[] = {x->docs,          x->term_start, x->gram_start, x->postings,
                          x->gram_postings, x->idf,        x->gram_idf,   x->in_names,
-                         x->name_weight,   x->vectors,    x->by_length,  x->scratch};
+                         x->name_weight,   x->vectors,    x->by_length,  x->scratch,
+                         x->term_scratch};
     for (size_t i = 0; i < CS_COUNT(all); i++)
         free(all[i]);
     x->docs = NULL;
     x->term_start = x->gram_start = x->in_names = x->by_length = NULL;
     x->postings = NULL;
     x->gram_postings = NULL;
-    x->idf = x->gram_idf = x->name_weight = x->vectors = x->scratch = NULL;
+    x->idf = x->gram_idf = x->name_weight = x->vectors = x->scratch = x->term_scratch = NULL;
 }
 
 /* Words of groups that went away stay in the dictionaries until they are the greater part. */
@@ -102,7 +103,7 @@ static uint16_t saturated(uint32_t fields, const float *weights)
     for (int f = 0; f < FIELDS; f++)
         if (fields & 1u << f && weights[f] > tf)
             tf = weights[f];
-    return (uint16_t)(WEIGHT_ONE * tf * (BM25_K1 + 1) / (tf + BM25_K1));
+    return (uint16_t)(1 + WEIGHT_ONE * tf * (BM25_K1 + 1) / (tf + BM25_K1));
 }
 
 /* Turns counts at [i + 1] into where list i starts. */
@@ -231,5 +232,6 @@ void cs_search_derive(struct cs_search *x)
     derive_grams(x);
     derive_lengths(x);
     x->scratch = cs_calloc(x->doc_count * SCRATCH, sizeof *x->scratch);
+    x->term_scratch = cs_calloc(x->terms.count, sizeof *x->term_scratch);
     x->changed = false;
 }

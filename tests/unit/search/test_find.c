@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
+#include "search/model.h"
 #include "search/search.h"
 #include "test.h"
 
@@ -385,6 +386,29 @@ static void listing_every_word_is_no_use(void **state)
     cs_search_free(index);
 }
 
+static void vectors_find_what_words_do_not(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf bytes = {0};
+    struct cs_model *model = model_of(&bytes);
+    struct cs_search *index = cs_search_new(model);
+    /* In the model of the tests "playing" lies near the sign of "zhong", and far from "cafe". */
+    static const struct tool tools[] = {
+        {"one", "cafe", "", ""},
+        {"two", "\xE4\xB8\xAD", "", ""},
+        {"three", "cafe_cafe_cafe", "Cafe cafe. Cafe \xE4\xB8\xAD", ""},
+    };
+    for (size_t i = 0; i < CS_COUNT(tools); i++)
+        put_group(index, tools, CS_COUNT(tools), i);
+    assert_first(index, "playing", "two/\xE4\xB8\xAD");
+    struct cs_search_hit hits[3];
+    struct cs_search_options all = {.limit = 3};
+    assert_int_equal(cs_search_find(index, CS_STR("cafe"), &all, hits, NULL), 3);
+    assert_ptr_equal(hits[0].tag, &tools[0]);
+    cs_search_free(index);
+    cs_model_free(model);
+}
+
 static void hostile_texts_are_bounded(void **state)
 {
     (void)state;
@@ -443,6 +467,7 @@ int main(void)
         CS_TEST(pages_neither_repeat_nor_skip),
         CS_TEST(repeating_a_word_is_no_use),
         CS_TEST(listing_every_word_is_no_use),
+        CS_TEST(vectors_find_what_words_do_not),
         CS_TEST(hostile_texts_are_bounded),
         CS_TEST(too_many_documents_are_refused),
     };
