@@ -244,7 +244,8 @@ int main(int argc, char **argv)
     struct cs_err err = {0};
     uv_loop_init(&b.loop);
     uv_timer_init(&b.loop, &b.timer);
-    if (cs_runner_new(&b.loop, &options, &b.runner, &err) < 0) {
+    if (cs_runner_new(&b.loop, &(struct cs_runner_options){.sandbox = &options}, &b.runner, &err) <
+        0) {
         fprintf(stderr, "bench_run: %s\n", err.msg);
         return 1;
     }
