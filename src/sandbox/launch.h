@@ -39,7 +39,12 @@ struct cs_child {
 int cs_launch(uv_loop_t *loop, const struct cs_launch *launch, struct cs_child *child,
               struct cs_err *err);
 
-/* Sends a signal to the whole group (with a jail: to everything in it). */
+/*
+ * Sends a signal to the whole group (with a jail: to everything in it). Only while the process has
+ * not been reaped: afterwards its number may be another's. Of a server that ended by itself, send
+ * SIGKILL before reaping it (waitid with WNOWAIT, or the pidfd, tells of its end): what it left
+ * behind is still in the group.
+ */
 void cs_child_kill(const struct cs_child *child, int signal);
 
 /* Closes the fds and the proxy; after the process has been reaped. */
