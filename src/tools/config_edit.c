@@ -146,7 +146,7 @@ static int replace(const struct target *t, int dir, struct cs_str text, struct c
 static bool is_empty(struct cs_str text)
 {
     size_t i = cs_str_starts(text, "\xEF\xBB\xBF") ? 3 : 0;
-    while (i < text.len && strchr(" \t\r\n", text.at[i]))
+    while (i < text.len && text.at[i] && strchr(" \t\r\n", text.at[i]))
         i++;
     return i >= text.len;
 }

@@ -45,7 +45,7 @@ static int append(struct cs_buf *out, struct cs_str value, struct cs_err *err)
 /* Without the line ends at its end, as a shell does it. Nothing left is a failure. */
 static int trimmed(struct cs_str *value, const char *what, struct cs_str name, struct cs_err *err)
 {
-    while (value->len && strchr("\r\n", value->at[value->len - 1]))
+    while (value->len && (value->at[value->len - 1] == '\n' || value->at[value->len - 1] == '\r'))
         value->len--;
     if (!value->len)
         return cs_fail(err, CS_MISSING, "the %s '%.*s' has nothing in it", what, CS_STR_ARG(name));

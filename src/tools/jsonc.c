@@ -419,7 +419,7 @@ static void widen(struct cs_str t, struct splice *cut, size_t before, size_t clo
         if (at_line_end) {
             cut->from = line_end;
             cut->to = next;
-        } else if (next == close) {
+        } else if (rest_of_line(t, next) == NOWHERE && skip(t, next) == close) {
             if (!line_comment_before(t, before, line_end))
                 cut->from = line_end;
         } else {
@@ -430,7 +430,7 @@ static void widen(struct cs_str t, struct splice *cut, size_t before, size_t clo
     if (at_line_end || last)
         while (cut->from > before && is_blank(t.at[cut->from - 1]))
             cut->from--;
-    if (!last || at_line_end)
+    if (!last)
         cut->to = next;
 }
 
