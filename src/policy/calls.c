@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/glob.h"
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "schema/schema.h"
@@ -52,29 +53,6 @@ CS_DEFINE_CLEANUP(struct cs_policy, cs_policy_free)
 
 /* --- matching --- */
 
-/* `*` is any text. A star that took too little takes more; both texts are short. */
-static bool matches(struct cs_str pattern, struct cs_str text)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
-    while (t < text.len) {
-        if (p < pattern.len && pattern.at[p] == '*') {
-            star = p++;
-            resume = t;
-        } else if (p < pattern.len && pattern.at[p] == text.at[t]) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.len && pattern.at[p] == '*')
-        p++;
-    return p == pattern.len;
-}
-
 static bool matches_target(struct cs_str pattern, const struct cs_target *target)
 {
     const struct cs_str servers[] = {target->server, target->server_ident};
@@ -83,7 +61,7 @@ static bool matches_target(struct cs_str pattern, const struct cs_target *target
         char text[2 * NAME_MAX_];
         struct cs_str server = servers[i / 2], tool = tools[i % 2];
         int n = snprintf(text, sizeof text, "%.*s/%.*s", CS_STR_ARG(server), CS_STR_ARG(tool));
-        if (n > 0 && (size_t)n < sizeof text && matches(pattern, cs_strn(text, (size_t)n)))
+        if (n > 0 && (size_t)n < sizeof text && cs_glob(pattern, cs_strn(text, (size_t)n)))
             return true;
     }
     return false;
@@ -114,7 +92,7 @@ enum cs_grant cs_policy_grant(const struct cs_policy *policy, struct cs_str prin
         grant = CS_GRANT_DENY;
     for (size_t i = 0; i <= policy->principal_count && grant != CS_GRANT_DENY; i++) {
         const struct lists *l = i == 0 ? &policy->general : &policy->principals[i - 1];
-        if (i > 0 && !matches(l->who, principal))
+        if (i > 0 && !cs_glob(l->who, principal))
             continue;
         const struct cs_str *deny = first_match(&l->deny, target);
         const struct cs_str *ask = first_match(&l->ask, target);
