@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/near.h"
 
 enum cs_exit {
     CS_EXIT_OK = 0,
@@ -55,10 +56,6 @@ struct cs_args {
 };
 int cs_args_next(struct cs_args *args, const struct cs_option **option, const char **value,
                  struct cs_err *err);
-
-/* The name in `names` (separated by spaces) that `word` is probably a misspelling of; NULL if none
- * is near. */
-const char *cs_nearest(const char *word, const char *const *names, size_t count);
 
 /* Prints "caisson VERB: message" and where help is; returns CS_EXIT_USAGE. */
 int cs_usage_error(const struct cs_verb *verb, const struct cs_err *err);
