@@ -8,29 +8,13 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "front/data.h"
 #include "front/text.h"
 
 /* --- words --- */
-
-static int read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err)
-{
-    for (;;) {
-        char *to = cs_buf_room(out, 65536);
-        ssize_t n = read(fd, to, 65536);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cs_fail_errno(err, "read");
-        if (n == 0)
-            return 0;
-        cs_buf_added(out, (size_t)n);
-        if (out->len > max)
-            return cs_fail(err, CS_INVALID, "more than %zu bytes", max);
-    }
-}
 
 /* "-" is stdin. */
 static int read_path(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
@@ -41,7 +25,7 @@ static int read_path(const char *path, size_t max, struct cs_buf *out, struct cs
         err->code = CS_INVALID;
         return -1;
     }
-    if (read_fd(fd, max, out, err) < 0) {
+    if (cs_file_read_fd(fd, max, out, err) < 0) {
         err->code = CS_INVALID;
         return cs_wrap(err, "'%s'", path);
     }
