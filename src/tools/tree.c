@@ -215,6 +215,9 @@ static int write_tree(int servers, int dir, struct cs_offer *const *offers, size
 {
     for (size_t i = 0; i < count; i++) {
         char from[128], name[128];
+        /* What nobody knows yet is not there, so that an import of it asks the server. */
+        if (!cs_offer_listed(offers[i]))
+            continue;
         server_dir(offers[i], from);
         snprintf(name, sizeof name, "%.*s", CS_STR_ARG(cs_offer_server(offers[i])));
         CS_AUTO_FD int into = -1;

@@ -94,7 +94,7 @@ def test_a_server_that_cannot_be_started_costs_only_itself(t):
      "validation_error", r"state.*\"open\".*\"closed\"", r"state"),
     ("missing await", "const commits = github.listCommits({ owner: 'harbour', repo: 'web' });\nreturn commits.map((c) => c.sha)",
      "type_error", r"map", r"await"),
-    ("positional arguments", "return await github.listCommits('harbour', 'web')", "validation_error", r"object", r"owner"),
+    ("positional arguments", "return await github.listCommits('harbour', 'web')", "validation_error", r"one object", r"readToolDefinition"),
     ("tool error", "return await github.listCommits({ owner: 'nobody', repo: 'nothing' })",
      "upstream_error", r"Not Found: repository nobody/nothing", None),
 ])
@@ -117,8 +117,8 @@ def test_a_tool_error_has_its_fields(t):
             try { await github.getUser({ login }) }
             catch (e) { seen.push([e instanceof ToolError, e.server, e.tool, e.message, e.retryable]) }
         return seen"""))
-    t.equal(caught, [[True, "github", "get_user", "Not Found: user nobody", False],
-                     [True, "github", "get_user", "API rate limit exceeded; try again in 60 s", True]], "what was caught")
+    t.equal(caught, [[True, "github", "getUser", "Not Found: user nobody", False],
+                     [True, "github", "getUser", "API rate limit exceeded; try again in 60 s", True]], "what was caught")
 
 
 def test_names_that_are_no_identifiers_have_one_call_in_all_spellings(t):
