@@ -84,7 +84,7 @@ static void open_transport(struct cs_client *c)
     struct cs_err err = {0};
     c->connect_at = CS_NEVER;
     c->garbage = 0;
-    c->info.restarts += c->was_ready;
+    c->info.restarts += c->was_ready && !c->respawned;
     cs_client_set_state(c, CS_CLIENT_CONNECTING);
     if (c->closing)
         return;
@@ -136,6 +136,8 @@ void cs_client_ready(struct cs_client *c)
         return;
     c->phase = CS_CONN_READY;
     c->was_ready = true;
+    c->respawned = false;
+    c->listen_failures = 0;
     c->ready_at = cs_client_now();
     if (c->modern && c->tools_changing)
         cs_listen_begin(c);
@@ -171,6 +173,13 @@ static void fail_requests(struct cs_client *c, const struct cs_err *err, bool re
     }
 }
 
+static void fail_closing(struct cs_client *c)
+{
+    struct cs_err err = {0};
+    cs_fail(&err, CS_UPSTREAM, "server '%s': its connection is being closed", c->server->name);
+    fail_requests(c, &err, false);
+}
+
 static void forget_connection(struct cs_client *c)
 {
     cs_ask_forget(c, NULL);
@@ -181,6 +190,8 @@ static void forget_connection(struct cs_client *c)
 
 void cs_client_lost(struct cs_client *c, const struct cs_err *cause)
 {
+    if (c->phase == CS_CONN_CLOSING)
+        return;
     struct cs_err err = *cause;
     bool login = err.code == CS_DENIED;
     if (c->ready_at != 0 && cs_client_now() - c->ready_at >= c->parts.steady)
@@ -190,12 +201,9 @@ void cs_client_lost(struct cs_client *c, const struct cs_err *cause)
     c->respawned = false;
     c->info.last_error = err;
     forget_connection(c);
-    if (c->transport && c->phase != CS_CONN_CLOSING) {
-        c->phase = CS_CONN_CLOSING;
+    c->phase = c->transport ? CS_CONN_CLOSING : CS_CONN_OFF;
+    if (c->transport)
         c->transport->ops->close(c->transport);
-    } else if (!c->transport) {
-        c->phase = CS_CONN_OFF;
-    }
 
     enum cs_client_state next = login ? CS_CLIENT_LOGIN : CS_CLIENT_FAILED;
     if (!login && c->was_ready && c->failures < FAILURES_MAX && !c->closing) {
@@ -218,6 +226,7 @@ static void keep_stderr(struct cs_client *c)
 static void on_timer_closed(uv_handle_t *h)
 {
     struct cs_client *c = h->data;
+    fail_closing(c);
     void (*closed)(void *ctx) = c->closed;
     void *ctx = c->closed_ctx;
     struct cs_buf *bufs[] = {&c->protocol,      &c->name,           &c->version, &c->instructions,
@@ -298,13 +307,13 @@ static void timed_out(struct cs_client *c, struct cs_client_call *r)
         cs_call_timed_out(r);
         return;
     case CS_REQ_DISCOVER:
-        if (c->transport)
-            c->transport->ops->forget(c->transport, r->id);
-        cs_request_free(r);
         if (c->server->era == CS_ERA_AUTO) {
+            /* It may only be slow to start: an answer still counts until the other one is there. */
+            r->due = CS_NEVER;
             cs_era_initialize(c);
             return;
         }
+        cs_request_free(r);
         break;
     case CS_REQ_LIST:
         cs_request_free(r);
@@ -336,7 +345,10 @@ static void expire(struct cs_client *c, uint64_t now)
         struct cs_client_call *r = cs_link_request(late.next);
         cs_link_off(&r->link);
         cs_link_before(&c->requests, &r->link);
-        timed_out(c, r);
+        if (r->kind != CS_REQ_CALL && c->phase == CS_CONN_CLOSING)
+            cs_request_free(r);
+        else
+            timed_out(c, r);
     }
 }
 
@@ -408,7 +420,6 @@ const struct cs_client_info *cs_client_info(struct cs_client *c)
 
 void cs_client_close(struct cs_client *c, void (*closed)(void *ctx), void *ctx)
 {
-    struct cs_err err = {0};
     if (c->closing)
         return;
     c->closing = true;
@@ -416,8 +427,7 @@ void cs_client_close(struct cs_client *c, void (*closed)(void *ctx), void *ctx)
     c->closed_ctx = ctx;
     uv_timer_stop(&c->timer);
     forget_connection(c);
-    cs_fail(&err, CS_UPSTREAM, "server '%s': its connection is being closed", c->server->name);
-    fail_requests(c, &err, false);
+    fail_closing(c);
     c->info.state = CS_CLIENT_IDLE;
     if (!c->transport) {
         uv_close((uv_handle_t *)&c->timer, on_timer_closed);

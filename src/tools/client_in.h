@@ -22,6 +22,7 @@
 #define CS_ASKS_MAX       100u  /* questions of one server that are open at once */
 #define CS_ROUNDS_MAX     10u   /* of input_required in one call */
 #define CS_GARBAGE_MAX    1000u /* lines that are no message, before the server is given up */
+#define CS_LOGS_MAX       200u  /* in a second; more are dropped */
 #define CS_BUCKETS        256u
 #define CS_NEVER          UINT64_MAX
 #define CS_JSON_DEEPEST   1024u
@@ -147,7 +148,8 @@ struct cs_client {
     bool was_ready;        /* in this life: a failure is followed by another try */
     bool tools_changing;   /* it says that it tells when its list changes */
     bool tools_undeclared; /* it says that it has none */
-    uint32_t failures, garbage;
+    uint32_t failures, garbage, logs;
+    uint64_t logs_at;
     uint64_t ready_at, listed_at;
 
     uv_timer_t timer;

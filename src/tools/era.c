@@ -109,21 +109,36 @@ static void keep_about(struct cs_client *c, struct cs_json_val result, struct cs
     keep_text(&c->instructions, cs_json_get(result, "instructions"));
 }
 
+/* Whatever else was sent to find out has lost its point. */
+static void drop_handshake(struct cs_client *c)
+{
+    struct cs_link *next;
+    for (struct cs_link *l = c->requests.next; l != &c->requests; l = next) {
+        struct cs_client_call *r = cs_link_request(l);
+        next = l->next;
+        if (r->kind == CS_REQ_DISCOVER || r->kind == CS_REQ_INITIALIZE)
+            cs_request_free(r);
+    }
+}
+
 static void is_modern(struct cs_client *c, struct cs_json_val result)
 {
+    drop_handshake(c);
     c->verdict = CS_ERA_MODERN;
     c->verdict_at = cs_client_now();
     c->modern = true;
     cs_buf_clear(&c->protocol);
     cs_buf_puts(&c->protocol, CS_MCP_MODERN);
+    struct cs_json_val about =
+        cs_json_get(cs_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
     keep_about(c, result,
-               cs_json_get(cs_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo"));
+               cs_json_type(about) == CS_JSON_NONE ? cs_json_get(result, "serverInfo") : about);
     cs_client_shaken(c);
 }
 
 void cs_era_discovered(struct cs_client *c, struct cs_client_call *r, const struct cs_answer *a)
 {
-    bool pinned = c->server->era == CS_ERA_MODERN;
+    bool pinned = c->server->era == CS_ERA_MODERN, late = c->phase == CS_CONN_INITIALIZING;
     if (cs_era_offers_ours(a) && !r->version_retried) {
         r->version_retried = true;
         discover(c, r);
@@ -136,6 +151,8 @@ void cs_era_discovered(struct cs_client *c, struct cs_client_call *r, const stru
         is_modern(c, a->result);
         return;
     }
+    if (late)
+        return;
     /* Told to take it for modern, we can do without what server/discover would have said. */
     if (pinned && a->code == CS_RPC_NO_METHOD) {
         is_modern(c, (struct cs_json_val){0});
@@ -185,6 +202,10 @@ void cs_era_initialized(struct cs_client *c, const struct cs_answer *a)
         cs_client_lost(c, &err);
         return;
     }
+    drop_handshake(c);
+    c->modern = false;
+    c->verdict = CS_ERA_LEGACY;
+    c->verdict_at = cs_client_now();
     cs_buf_clear(&c->protocol);
     cs_buf_puts(&c->protocol, spoken);
     keep_about(c, a->result, cs_json_get(a->result, "serverInfo"));

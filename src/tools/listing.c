@@ -51,7 +51,7 @@ void cs_list_changed(struct cs_client *c)
         c->listing.again = c->listing.active;
         return;
     }
-    /* A server that says so all the time is asked five times per `debounce`s' pause at most. */
+    /* A server that says so all the time is not asked all the time. */
     uint64_t earliest = c->listed_at + 5 * (uint64_t)c->parts.debounce;
     at = at < earliest ? earliest : at;
     if (at < c->relist_at)
@@ -91,7 +91,6 @@ static void finish(struct cs_client *c)
     cs_buf_putc(&l->tools, ']');
     l->active = false;
     c->listed_at = cs_client_now();
-    c->info.last_error.code = c->phase == CS_CONN_READY ? c->info.last_error.code : CS_OK;
     renew_schemas(c);
     struct cs_buf tools = l->tools;
     l->tools = (struct cs_buf){0};

@@ -322,13 +322,18 @@ static void on_response(struct cs_client *c, struct cs_json_val root, struct cs_
         r = cs_request_find(c, read_id(id, &string));
         r = r && r->string_id == string ? r : NULL;
     }
-    if (r)
-        give(c, r, &a);
+    if (!r)
+        return; /* late, twice, or never ours */
+    c->garbage = 0;
+    give(c, r, &a);
 }
 
 static void on_log(struct cs_client *c, struct cs_json_val params)
 {
-    if (!c->events.log)
+    uint64_t second = cs_client_now() / 1000;
+    c->logs = second == c->logs_at ? c->logs + 1 : 0;
+    c->logs_at = second;
+    if (!c->events.log || c->logs >= CS_LOGS_MAX)
         return;
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_json_val data = cs_json_get(params, "data");
