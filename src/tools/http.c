@@ -214,7 +214,7 @@ static void stream_over(struct exchange *x, const struct cs_err *why)
     } else {
         if (err.code == CS_OK)
             cs_fail(&err, CS_UPSTREAM,
-                    "the server ended the stream without an answer; the call may have been done");
+                    "it ended the stream without an answer; the call may have been done");
         failed(x, CS_TROUBLE_LOST, cs_fetch_status(x->fetch), &err);
     }
 }
@@ -276,8 +276,7 @@ static void on_tokens(void *ctx, bool again)
         return;
     }
     struct cs_err err = {0};
-    cs_fail(&err, CS_DENIED, "server '%s' wants a login: run `caisson login %s`",
-            x->server->config->name, x->server->config->name);
+    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`", x->server->config->name);
     failed(x, CS_TROUBLE_UNAUTHORIZED, 401, &err);
 }
 
@@ -289,14 +288,13 @@ static void refused(struct exchange *x, int status)
     char said[208];
     cs_body_text(cs_fetch_body(x->fetch), said, sizeof said);
     if (cs_headers_in_entry(s->config->headers, "authorization")) {
-        cs_fail(&err, CS_DENIED,
-                "server '%s' refuses the Authorization header of its entry (HTTP %d%s%s)",
-                s->config->name, status, said[0] ? ": " : "", said);
+        cs_fail(&err, CS_DENIED, "it refuses the Authorization header of its entry (HTTP %d%s%s)",
+                status, said[0] ? ": " : "", said);
     } else if (!s->oauth || ++x->auth_tries > AUTH_TRIES) {
         cs_fail(&err, CS_DENIED,
-                "server '%s' refuses the login (HTTP %d%s%s): run `caisson login %s`, or put a "
-                "token into the headers of its entry",
-                s->config->name, status, said[0] ? ": " : "", said, s->config->name);
+                "it refuses the login (HTTP %d%s%s): run `caisson login %s`, or put a token into "
+                "the headers of its entry",
+                status, said[0] ? ": " : "", said, s->config->name);
     } else {
         struct cs_str now = cs_oauth_token(s->oauth, s->config);
         bool changed = now.len && !cs_str_eq(now, cs_str(x->token));
@@ -360,8 +358,7 @@ static void no_session(struct exchange *x, int status)
 {
     struct server *s = x->server;
     struct cs_err err = {0};
-    cs_fail(&err, CS_UPSTREAM, "server '%s' has forgotten the session (HTTP %d)", s->config->name,
-            status);
+    cs_fail(&err, CS_UPSTREAM, "it has forgotten the session (HTTP %d)", status);
     free(s->session);
     s->session = NULL;
     failed(x, CS_TROUBLE_SESSION, status, &err);
@@ -376,18 +373,18 @@ static void good_answer(struct exchange *x, int status)
     if (x->id == 0) {
         exchange_free(x);
     } else if (body.len == 0) {
-        cs_fail(&err, CS_UPSTREAM, "the server answered HTTP %d without a message", status);
+        cs_fail(&err, CS_UPSTREAM, "it answered HTTP %d without a message", status);
         failed(x, CS_TROUBLE_STATUS, status, &err);
     } else if (!cs_fetch_type_is(x->fetch, "application/json")) {
         struct cs_str type = cs_fetch_header(x->fetch, "content-type");
         cs_fail(&err, CS_UPSTREAM,
-                "the server answered with '%.*s' instead of JSON; is this the address of its MCP "
+                "it answered with '%.*s' instead of JSON; is this the address of its MCP "
                 "endpoint?",
                 (int)(type.len < 80 ? type.len : 80), type.len ? type.at : "");
         failed(x, CS_TROUBLE_STATUS, status, &err);
     } else if (message(x, body)) {
         if (!x->answered) {
-            cs_fail(&err, CS_UPSTREAM, "the server answered with something that is no response");
+            cs_fail(&err, CS_UPSTREAM, "it answered with something that is no response");
             failed(x, CS_TROUBLE_LOST, status, &err);
         } else {
             exchange_free(x);
@@ -534,8 +531,7 @@ static void on_overflow(uv_timer_t *timer)
 {
     struct exchange *x = timer->data;
     struct cs_err err = {0};
-    cs_fail(&err, CS_LIMIT, "more than %u MiB of requests wait for server '%s'", WAITING_MAX >> 20,
-            x->server->config->name);
+    cs_fail(&err, CS_LIMIT, "more than %u MiB of requests wait for it", WAITING_MAX >> 20);
     failed(x, CS_TROUBLE_LOST, 0, &err);
 }
 

@@ -271,7 +271,7 @@ static bool play(struct person *p, const char *tool, struct cs_str arguments)
             return false;
         if (!p->failed)
             return true;
-        if (cs_client_info(p->client)->state != CS_CLIENT_LOGIN || !log_in(p) || !ready(p))
+        if (cs_client_info(p->client)->state != CS_CLIENT_LOGIN || !log_in(p))
             return false;
     }
 }
