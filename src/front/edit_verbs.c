@@ -195,10 +195,8 @@ int cs_verb_remove(const struct cs_verb *verb, int argc, char **argv)
     if (take_one(verb, argc, argv, &e, &err) < 0)
         return err.code == CS_INVALID ? cs_usage_error(verb, &err) : cs_verb_failed(verb, &err);
     const char *name = e.operands.at[0];
-    if (cs_config_remove(e.path, cs_str(name), &err) < 0) {
-        cs_wrap(&err, "%s", e.path);
+    if (cs_config_remove(e.path, cs_str(name), &err) < 0)
         return cs_verb_failed(verb, &err);
-    }
     printf("removed '%s' from %s\n", name, e.path);
     return CS_EXIT_OK;
 }
@@ -211,10 +209,8 @@ int cs_verb_enable(const struct cs_verb *verb, int argc, char **argv)
     if (take_one(verb, argc, argv, &e, &err) < 0)
         return err.code == CS_INVALID ? cs_usage_error(verb, &err) : cs_verb_failed(verb, &err);
     const char *name = e.operands.at[0];
-    if (cs_config_enable(e.path, cs_str(name), on, &changed, &err) < 0) {
-        cs_wrap(&err, "%s", e.path);
+    if (cs_config_enable(e.path, cs_str(name), on, &changed, &err) < 0)
         return cs_verb_failed(verb, &err);
-    }
     printf("'%s' is %s%s in %s\n", name, on ? "enabled" : "disabled", changed ? "" : " already",
            e.path);
     return CS_EXIT_OK;
