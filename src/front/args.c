@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/own.h"
 #include "front/verbs.h"
+#include "sandbox/limits.h"
 
 #define WORD_MAX 40
 
@@ -109,4 +111,95 @@ int cs_args_next(struct cs_args *a, const struct cs_option **option, const char 
         return take_long(a, word + 2, option, value, err);
     a->cluster = word + 1;
     return take_letter(a, option, value, err);
+}
+
+void cs_words_done(struct cs_words *words)
+{
+    free(words->at);
+    *words = (struct cs_words){0};
+}
+
+static void push(struct cs_words *words, const char *word)
+{
+    words->at = cs_realloc(words->at, words->count + 1, sizeof *words->at);
+    words->at[words->count++] = word;
+}
+
+static int bind_number(const struct cs_option *o, const char *value, uint64_t *to,
+                       struct cs_err *err)
+{
+    char *end;
+    unsigned long long n = strtoull(value, &end, 10);
+    if (*end || end == value || value[0] == '-')
+        return cs_fail(err, CS_INVALID, "--%s: '%s' is not a whole number", o->name, value);
+    *to = n;
+    return 0;
+}
+
+/* A bare number is of seconds, as for every --timeout of the field. */
+static int bind_time(const struct cs_option *o, const char *value, uint32_t *to, struct cs_err *err)
+{
+    char text[32];
+    uint64_t ms;
+    bool bare = value[strspn(value, "0123456789.")] == '\0';
+    snprintf(text, sizeof text, "%s%s", value, bare ? "s" : "");
+    if (cs_limit_parse(CS_LIMIT_WALL_CLOCK, text, &ms, err) < 0)
+        return -1;
+    if (ms < 1 || ms > 86400000)
+        return cs_fail(err, CS_INVALID, "--%s: '%s' is not between 1ms and a day", o->name, value);
+    *to = (uint32_t)ms;
+    return 0;
+}
+
+static int bind_one(const struct cs_option *o, const char *value, const struct cs_bind *b,
+                    struct cs_err *err)
+{
+    switch (b->kind) {
+    case CS_BIND_TEXT:
+        *(const char **)b->to = value;
+        return 0;
+    case CS_BIND_FLAG:
+        *(bool *)b->to = true;
+        return 0;
+    case CS_BIND_JSON:
+        *(bool *)b->to = strcmp(value, "json") == 0;
+        return 0;
+    case CS_BIND_WORDS:
+        push(b->to, value);
+        return 0;
+    case CS_BIND_NUMBER:
+        return bind_number(o, value, b->to, err);
+    case CS_BIND_TIME:
+        return bind_time(o, value, b->to, err);
+    }
+    return cs_fail(err, CS_BUG, "option --%s has no kind", o->name);
+}
+
+int cs_args_bind(const struct cs_verb *verb, int argc, char **argv, const struct cs_bind *binds,
+                 struct cs_words *operands, struct cs_err *err)
+{
+    struct cs_args args = {.verb = verb, .argc = argc, .argv = argv};
+    const struct cs_option *option;
+    const char *value;
+    bool dashes = false;
+    int got;
+    while ((got = cs_args_next(&args, &option, &value, err)) > 0) {
+        if (!option) {
+            if (args.only_operands && !dashes)
+                operands->dashes = operands->count;
+            dashes |= args.only_operands;
+            push(operands, value);
+            continue;
+        }
+        const struct cs_bind *b = binds;
+        while (b->name && strcmp(b->name, option->name) != 0)
+            b++;
+        if (!b->name)
+            return cs_fail(err, CS_BUG, "option --%s has no meaning", option->name);
+        if (bind_one(option, value, b, err) < 0)
+            return -1;
+    }
+    if (!dashes)
+        operands->dashes = operands->count;
+    return got;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -62,13 +63,28 @@ int cs_data_scratch(char path[CS_DATA_PATH], struct cs_err *err)
     return usable(path, err);
 }
 
+/* It names programs to start. */
+static int trusted(const struct stat *st, struct cs_err *err)
+{
+    if ((st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & S_IWOTH))
+        return 0;
+    return cs_fail(err, CS_DENIED,
+                   "the caisson.json of this folder %s; if you trust what it starts, say "
+                   "--config ./caisson.json",
+                   st->st_mode & S_IWOTH ? "can be written by anyone" : "belongs to another user");
+}
+
 int cs_data_config(const char *given, char path[CS_DATA_PATH], struct cs_err *err)
 {
     const char *xdg = absolute("XDG_CONFIG_HOME"), *home = absolute("HOME");
     if (!given)
         given = variable("CAISSON_CONFIG");
-    if (!given && access("caisson.json", F_OK) == 0)
-        given = "caisson.json";
+    struct stat st;
+    if (!given && stat("caisson.json", &st) == 0) {
+        if (trusted(&st, err) < 0)
+            return -1;
+        given = "./caisson.json";
+    }
     return given  ? fill(path, err, "%s", given)
            : xdg  ? fill(path, err, "%s/caisson/caisson.json", xdg)
            : home ? fill(path, err, "%s/.config/caisson/caisson.json", home)

@@ -20,7 +20,9 @@
 int cs_data_dir(char path[CS_DATA_PATH], struct cs_err *err);
 int cs_data_scratch(char path[CS_DATA_PATH], struct cs_err *err);
 
-/* `given`: what the command line says, or NULL. The file need not exist. */
+/* `given`: what the command line says, or NULL. The file need not exist. CS_DENIED: the
+ * ./caisson.json is another user's, or anyone can write to it: it is used only if somebody names
+ * it. */
 int cs_data_config(const char *given, char path[CS_DATA_PATH], struct cs_err *err);
 
 /* The same; empty if there is none. */

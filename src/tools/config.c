@@ -643,6 +643,18 @@ static struct cs_server_config *slot(struct cs_config *config, const char *name,
     return s;
 }
 
+/* A name that cannot be used is still shown, and is nobody's path. */
+static const char *shown_name(struct cs_arena *arena, struct cs_str name)
+{
+    if (name.len > NAME_MAX_BYTES + 1)
+        name.len = NAME_MAX_BYTES + 1;
+    char *copy = (char *)cs_arena_dup(arena, name).at;
+    for (size_t i = 0; i < name.len; i++)
+        if (!copy[i] || copy[i] == '/' || (copy[i] == '.' && i == 0))
+            copy[i] = '?';
+    return copy;
+}
+
 static void take_place(struct reading *r, struct cs_json_val place)
 {
     struct cs_arena *arena = &r->config->arena;
@@ -651,11 +663,7 @@ static void take_place(struct reading *r, struct cs_json_val place)
     struct cs_json_val key, entry;
     size_t from = r->config->count;
     while (cs_json_next(place, &it, &key, &entry)) {
-        struct cs_str name = cs_json_str(key, arena);
-        char *copy = (char *)cs_arena_dup(arena, name).at;
-        for (size_t i = 0; i < name.len; i++)
-            if (!copy[i])
-                copy[i] = '?';
+        const char *copy = shown_name(arena, cs_json_str(key, arena));
         r->server = slot(r->config, copy, from);
         r->expand = expand;
         r->has_type = r->wants_http = false;

@@ -36,7 +36,7 @@ struct cs_pair {
 };
 
 struct cs_server_config {
-    const char *name;
+    const char *name; /* a file name, also if it is a problem: then it may be a part of it */
     bool enabled;
     bool is_http;
     struct cs_err problem; /* code CS_OK: none. Else why it cannot be used, with its name */

@@ -163,7 +163,7 @@ static int change_once(struct target *t, int dir, make_fn *make, void *ctx, stru
         return cs_wrap(err, "%s", t->path);
     int made = make(ctx, empty ? NULL : &doc, &out, err);
     if (made)
-        return made < 0 ? -1 : 0;
+        return made < 0 ? cs_wrap(err, "%s", t->path) : 0;
     return replace(t, dir, cs_buf_str(&out), err);
 }
 

@@ -335,15 +335,17 @@ static void add_to_empty(const struct cs_jsonc *doc, struct cs_json_val object, 
                          struct cs_json_val value, struct cs_buf *out)
 {
     struct cs_str t = doc->text;
-    size_t open = from_of(doc, object), close = end_of(doc, object) - 1, last = close;
+    size_t open = from_of(doc, object), close = end_of(doc, object) - 1, last = open + 1;
     struct layout l = of_file(doc);
     CS_AUTO_BUF struct cs_buf indent = {0}, member = {0};
     struct cs_str outer = indent_of_line(t, open);
     cs_buf_putstr(&indent, outer);
     cs_buf_putstr(&indent, l.unit);
     l.indent = cs_buf_str(&indent);
-    while (last > open + 1 && is_space(t.at[last - 1]))
-        last--;
+    for (size_t at = last; at < close;) {
+        size_t end = comment_end(t, at);
+        at = end > at ? (last = end) : at + 1;
+    }
     bool has_comment = last > open + 1;
     if (has_comment)
         l.block = memchr(t.at + last, '\n', close - last) != NULL;
