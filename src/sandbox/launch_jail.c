@@ -199,13 +199,9 @@ int cs_launch_paths(const struct cs_launch *l, const char *program, struct cs_ar
 _Static_assert(CS_SERVER_PROXY_PORT == 3128, "the environment names another port");
 
 static const char *const ours[] = {"HOME=" CS_SERVER_HOME, "TMPDIR=/tmp"};
-static const char *const with_proxy[] = {"HTTP_PROXY=" PROXY,
-                                         "HTTPS_PROXY=" PROXY,
-                                         "http_proxy=" PROXY,
-                                         "https_proxy=" PROXY,
-                                         "NODE_USE_ENV_PROXY=1",
-                                         "NO_PROXY=localhost,127.0.0.1,::1",
-                                         "no_proxy=localhost,127.0.0.1,::1"};
+static const char *const with_proxy[] = {"HTTP_PROXY=" PROXY, "HTTPS_PROXY=" PROXY,
+                                         "http_proxy=" PROXY, "https_proxy=" PROXY,
+                                         "NODE_USE_ENV_PROXY=1"};
 
 static bool sets_same(const char *a, const char *b)
 {

@@ -1,7 +1,10 @@
 /* Jailed servers: what they see, what they cannot do, and that they work. */
 #include "launching.h"
 
+#include <arpa/inet.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sys/socket.h>
 
 #include "sandbox/guest_server.h"
 #include "sandbox/launch_jail.h"
@@ -368,6 +371,102 @@ static void test_paths(void **state)
         setenv("HOME", kept, 1);
 }
 
+/* A host on this machine that answers every request. */
+static void *play_host(void *arg)
+{
+    static const char says[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nworld";
+    int listener = *(int *)arg, fd;
+    while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        char head[4096];
+        if (recv(fd, head, sizeof head, 0) > 0)
+            send(fd, says, sizeof says - 1, MSG_NOSIGNAL);
+        close(fd);
+    }
+    return NULL;
+}
+
+static int host_start(int *port, pthread_t *thread, int *listener)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    *listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(*listener, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(*listener, 16), 0);
+    assert_int_equal(getsockname(*listener, (struct sockaddr *)&at, &len), 0);
+    *port = ntohs(at.sin_port);
+    return pthread_create(thread, NULL, play_host, listener);
+}
+
+static void read_with_loop(struct cs_child *child, struct cs_buf *out)
+{
+    int64_t until = ms_now() + 20000;
+    ssize_t n = -1;
+    while (n != 0 && ms_now() < until) {
+        uv_run(loop, UV_RUN_NOWAIT);
+        n = read(child->out, cs_buf_room(out, 65536), 65536);
+        if (n > 0)
+            cs_buf_added(out, (size_t)n);
+        else
+            usleep(1000);
+    }
+}
+
+/* One host can be reached, through the proxy; no other, and nothing without it. */
+static void test_hosts(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int port, listener;
+    assert_int_equal(host_start(&port, &thread, &listener), 0);
+    char allowed[32], script[2048];
+    snprintf(allowed, sizeof allowed, "127.0.0.1:%d", port);
+    const char *const hosts[] = {allowed, NULL};
+    snprintf(script, sizeof script,
+             "import urllib.request as u, urllib.error, socket, os\n"
+             "def get(url):\n"
+             "  try: return u.urlopen(url, timeout=10).read().decode()\n"
+             "  except urllib.error.HTTPError as e: return str(e.code)+' '+e.read().decode()\n"
+             "print(get('http://127.0.0.1:%d/hello'))\n"
+             "print(get('http://evil.example.com/').strip())\n"
+             "try: u.urlopen('https://evil.example.com/', timeout=10)\n"
+             "except OSError as e: print(str(e))\n"
+             "for a in (('127.0.0.1', %d), ('8.8.8.8', 53), ('169.254.169.254', 80)):\n"
+             "  try: socket.create_connection(a, timeout=3); print('connected', a)\n"
+             "  except OSError: print('no')\n"
+             "for f in (socket.AF_UNIX, socket.AF_NETLINK):\n"
+             "  try: socket.socket(f); print('made', f)\n"
+             "  except OSError: print('no')\n"
+             "print(os.environ['HTTPS_PROXY'], os.environ['NODE_USE_ENV_PROXY'])\n",
+             port, port);
+    const char *argv[] = {"python3", "-c", script, NULL};
+    struct cs_launch l = jailed(argv);
+    l.hosts = hosts;
+    struct cs_child child = start(&l);
+    assert_non_null(child.proxy);
+    CS_AUTO_BUF struct cs_buf out = {0}, err = {0};
+    read_with_loop(&child, &out);
+    read_some(child.err, SIZE_MAX, &err);
+    await_end(&child);
+    uv_run(loop, UV_RUN_DEFAULT); /* the proxy closes */
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+    const char *want = "world\n"
+                       "403 caisson: this server may not reach 'evil.example.com' port 80. To let "
+                       "it, add \"evil.example.com\" to \"hosts\" of its \"jail\".\n"
+                       "<urlopen error Tunnel connection failed: 403 host is not allowed>\n"
+                       "no\nno\nno\nno\nno\nhttp://127.0.0.1:3128 1\n";
+    if (strcmp(cs_buf_cstr(&out), want) != 0)
+        fail_msg("out: %s\nerr: %s", cs_buf_cstr(&out), cs_buf_cstr(&err));
+
+    struct cs_err failure;
+    const char *const nonsense[] = {"https://example.org/", NULL};
+    l.hosts = nonsense;
+    refuse(&l, &failure);
+    assert_int_equal(failure.code, CS_INVALID);
+    assert_non_null(strstr(failure.msg, "\"hosts\""));
+}
+
 /* A real server from npm, in its jail, asked as a client asks. */
 static void test_filesystem_server(void **state)
 {
@@ -534,6 +633,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_dies_with_us),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_filesystem_server),
         cmocka_unit_test(test_node_lives),
         cmocka_unit_test(test_process_limit),
