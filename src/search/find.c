@@ -22,12 +22,12 @@
 #define PER_GROUP     3
 
 #define LETTERS    0.3f
-#define VECTORS    0.7f
+#define VECTORS    0.8f
 #define COVER      0.5f
-#define NAME_COVER 0.4f
+#define NAME_COVER 0.5f
 #define GROUP      0.5f
 #define REPAIRED   0.9f
-#define RELATIVE   0.6f /* of a word that tools are called by */
+#define RELATIVE   0.7f /* of a word that tools are called by */
 #define ALIAS      0.9f /* of a word that is in no name: its relatives must do */
 
 #define LETTERS_MATCH 0.25f /* from here on, likeness alone makes a document an answer */

@@ -10,7 +10,7 @@
 #define ENUM_BYTES       500u
 #define SCHEMA_DEPTH     2
 #define SCHEMA_MAX_BYTES (1u << 20)
-#define SENTENCE_GRAM    0.3f
+#define SENTENCE_GRAM    0.2f
 
 /* Collects what is kept of one document. */
 struct build {
