@@ -194,7 +194,7 @@ int cs_guest_job_start(struct cs_job *j, const struct cs_job_spec *spec, struct 
         .source = spec->source,
         .inputs = spec->inputs.len ? spec->inputs : CS_STR("{}"),
         .limits = spec->limits,
-        .mcp_servers = -1,
+        .mcp_servers = spec->mcp_servers,
         .skills = -1,
     };
     struct cs_guest_io *io = CS_NEW(struct cs_guest_io);
