@@ -33,9 +33,9 @@ bool cs_run_is_integer(struct run *r, struct cs_json_val number)
 
 struct cs_str cs_run_text(struct run *r, struct cs_json_val v)
 {
-    struct cs_str s = cs_json_str(v, &r->scratch);
-    /* A copy without its escapes. */
-    if (s.len + 2 != cs_json_raw(v).len)
+    struct cs_str s = cs_json_str(v, &r->scratch), text = v.doc->text;
+    /* Not a part of the text: a copy without its escapes. */
+    if (s.at < text.at || s.at >= text.at + text.len)
         pay(r, 2 + s.len / 8);
     return s;
 }
@@ -445,8 +445,10 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
     bool good = cs_run_node(&r, schema->root, value, NULL);
     if (r.stopped)
         return cs_fail(err, CS_LIMIT,
-                       r.steps < 0 ? "checking the value against its schema takes too long"
-                                   : "the schema or the value is nested too deeply to check");
+                       r.steps < 0
+                           ? "checking the value against its schema takes too long"
+                           : "the value is nested too deeply to check, or the references of its "
+                             "schema go round in circles");
     if (good || max <= 0)
         return good ? 0 : 1;
     struct faults found;
@@ -457,12 +459,26 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
     return hand_over(&found, arena, faults, max);
 }
 
+/* "must be ..." needs somebody who must; "there is no 'x'" does not. */
+static bool needs_subject(struct cs_str message)
+{
+    static const char *const verbs[] = {"must ", "is ", "does "};
+    for (size_t i = 0; i < CS_COUNT(verbs); i++)
+        if (cs_str_starts(message, verbs[i]))
+            return true;
+    return false;
+}
+
 void cs_schema_explain(const struct cs_schema_fault *faults, int count, struct cs_buf *out)
 {
     for (int i = 0; i < count; i++) {
         cs_buf_puts(out, i ? "; " : "");
-        cs_buf_putstr(out, faults[i].path.len ? faults[i].path : CS_STR("the value"));
-        cs_buf_puts(out, ": ");
+        if (faults[i].path.len) {
+            cs_buf_putstr(out, faults[i].path);
+            cs_buf_puts(out, ": ");
+        } else if (needs_subject(faults[i].message)) {
+            cs_buf_puts(out, "the value ");
+        }
         cs_buf_putstr(out, faults[i].message);
     }
 }

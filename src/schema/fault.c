@@ -23,19 +23,22 @@ void cs_faults_init(const struct run *r, struct faults *f)
     *f = (struct faults){.end = &f->first, .depth = depth_of(r)};
 }
 
-/* At most n characters, and "..." if there are more. Line breaks and the like become spaces. */
+/* At most n characters, and "..." if there are more. A line break, with the space that indents the
+ * next line, becomes one space. */
 static void put_cut(struct cs_str s, size_t n, struct cs_buf *out)
 {
     size_t at = 0;
-    for (; at < s.len && n > 0; n--) {
+    bool broken = false;
+    while (at < s.len && n > 0) {
         int len = cs_utf8_len(s.at + at, s.len - at);
         size_t bytes = (size_t)(len < 0 ? -len : len);
-        if ((unsigned char)s.at[at] < 0x20) {
-            if (out->len && out->at[out->len - 1] != ' ')
-                cs_buf_putc(out, ' ');
-        } else {
+        bool space = (unsigned char)s.at[at] < 0x20 || (broken && s.at[at] == ' ');
+        if (!space)
             cs_buf_put(out, s.at + at, bytes);
-        }
+        else if (!broken)
+            cs_buf_putc(out, ' ');
+        n -= !space || !broken;
+        broken = space;
         at += bytes;
     }
     if (at < s.len)
@@ -150,36 +153,47 @@ static void put_types(uint8_t types, struct cs_buf *out)
     }
 }
 
+/* Is the text of this string a value of one of these types? */
+static uint8_t type_inside(struct run *r, struct cs_json_val v, uint8_t types)
+{
+    struct cs_str s = cs_run_text(r, v);
+    CS_AUTO_JSON struct cs_json inside = {0};
+    if (s.len > 100000 || !pay(r, s.len / 8) || cs_json_parse(s, NULL, &inside, NULL) < 0)
+        return 0;
+    uint8_t type = cs_run_type(cs_json_root(&inside));
+    if (type == TYPE_NUMBER && cs_run_is_integer(r, cs_json_root(&inside)))
+        type |= TYPE_INTEGER;
+    return type & types;
+}
+
+/* Would it do as an element of the array that is expected? */
+static bool is_element(struct run *r, const struct frame *f)
+{
+    uint32_t node = NO_NODE;
+    for (uint32_t i = 0; i < f->node->op_count; i++)
+        if (f->node->ops[i].kind == OP_ITEMS)
+            node = ((const struct op_items *)f->node->ops[i].data)->rest;
+    if (!(f->node->types & TYPE_ARRAY) || node == NO_NODE)
+        return false;
+    struct faults *faults = r->faults;
+    r->faults = NULL;
+    bool fits = cs_run_node(r, node, f->value, NULL);
+    r->faults = faults;
+    return fits;
+}
+
 /* What models do wrong most often: a value wrapped into a string, or not wrapped into an array. */
 static void put_type_hint(struct run *r, const struct frame *f, struct cs_buf *out)
 {
-    uint8_t types = f->node->types;
-    if (f->type == TYPE_STRING) {
-        struct cs_str s = cs_run_text(r, f->value);
-        CS_AUTO_JSON struct cs_json inside = {0};
-        if (s.len > 100000 || !pay(r, s.len / 8) || cs_json_parse(s, NULL, &inside, NULL) < 0)
-            return;
-        uint8_t type = cs_run_type(cs_json_root(&inside));
-        if (type == TYPE_NUMBER && cs_run_is_integer(r, cs_json_root(&inside)))
-            type |= TYPE_INTEGER;
-        if (type & types)
-            cs_buf_puts(out, type & (TYPE_ARRAY | TYPE_OBJECT)
-                                 ? "; give it as JSON itself, not as text in a string"
-                                 : "; write it without quotes");
-    } else if (f->type == TYPE_NULL && r->where && r->where->optional) {
+    uint8_t inside = f->type == TYPE_STRING ? type_inside(r, f->value, f->node->types) : 0;
+    if (inside & (TYPE_ARRAY | TYPE_OBJECT))
+        cs_buf_puts(out, "; give it as JSON itself, not as text in a string");
+    else if (inside)
+        cs_buf_puts(out, "; write it without quotes");
+    else if (f->type == TYPE_NULL && r->where && r->where->optional)
         cs_buf_puts(out, "; leave it out if there is none");
-    }
-    if (types & TYPE_ARRAY && !(f->type & (TYPE_NULL | TYPE_OBJECT))) {
-        uint32_t node = NODE_TRUE;
-        for (uint32_t i = 0; i < f->node->op_count; i++)
-            if (f->node->ops[i].kind == OP_ITEMS)
-                node = ((const struct op_items *)f->node->ops[i].data)->rest;
-        struct faults *faults = r->faults;
-        r->faults = NULL;
-        if (node != NO_NODE && node != NODE_TRUE && cs_run_node(r, node, f->value, NULL))
-            cs_buf_puts(out, "; put it into [ ]");
-        r->faults = faults;
-    }
+    else if (is_element(r, f))
+        cs_buf_puts(out, "; put it into [ ]");
 }
 
 void cs_fault_type(struct run *r, const struct frame *f)

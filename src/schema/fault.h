@@ -46,6 +46,7 @@ void cs_fault_contains(struct run *r, const struct op_contains *c, uint64_t hits
 void cs_fault_name(struct run *r, uint32_t node, struct cs_json_val key, struct cs_str name);
 void cs_fault_dependent(struct run *r, const char *keyword, struct cs_str given,
                         struct cs_str missing);
+void cs_fault_unevaluated(struct run *r, const struct frame *f, struct cs_str name);
 void cs_fault_not(struct run *r, uint32_t node, struct cs_json_val v);
 void cs_fault_several(struct run *r, uint32_t first, uint32_t second);
 

@@ -30,7 +30,7 @@ int cs_pattern_new(struct cs_str ecma, bool strict, struct cs_pattern *pattern, 
         return cs_fail(err, CS_INVALID, "the pattern cannot be used: %s", (char *)message);
     }
     pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size);
-    *pattern = (struct cs_pattern){code, size, 1 + (uint32_t)(size / WEIGHT_SIZE)};
+    *pattern = (struct cs_pattern){code, size, 2 + (uint32_t)(size / WEIGHT_SIZE)};
     return 0;
 }
 
