@@ -3,7 +3,7 @@
 #include "schema/fault.h"
 #include "schema/run.h"
 
-/* Of the second run, which looks for faults. */
+/* Of the second run, which looks for faults, on top of what the first needed to find one. */
 #define FAULT_STEPS (CS_SCHEMA_STEPS / 5)
 #define REGEX_STEPS 500
 
@@ -402,6 +402,15 @@ bool cs_run_node(struct run *r, uint32_t node, struct cs_json_val v, struct seen
     return good;
 }
 
+/* Two ways through the schema may lead to the same complaint. */
+static bool is_told(const struct cs_schema_fault *faults, int count, const struct fault *f)
+{
+    for (int i = 0; i < count; i++)
+        if (cs_str_eq(faults[i].path, f->path) && cs_str_eq(faults[i].message, f->message))
+            return true;
+    return false;
+}
+
 /* The best `max` of them, in the caller's arena. */
 static int hand_over(const struct faults *found, struct cs_arena *arena,
                      struct cs_schema_fault *faults, int max)
@@ -419,9 +428,10 @@ static int hand_over(const struct faults *found, struct cs_arena *arena,
             all[j - 1] = swap;
         }
     for (size_t i = 0; i < n && count < max; i++)
-        faults[count++] =
-            (struct cs_schema_fault){cs_arena_dup(arena, all[i]->path), cs_str(all[i]->keyword),
-                                     cs_arena_dup(arena, all[i]->message)};
+        if (!is_told(faults, count, all[i]))
+            faults[count++] =
+                (struct cs_schema_fault){cs_arena_dup(arena, all[i]->path), cs_str(all[i]->keyword),
+                                         cs_arena_dup(arena, all[i]->message)};
     if (count == 0)
         faults[count++] = (struct cs_schema_fault){CS_STR(""), CS_STR("schema"),
                                                    CS_STR("does not fit the schema")};
@@ -454,7 +464,7 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
     struct faults found;
     cs_faults_init(&r, &found);
     r.faults = &found;
-    r.steps = FAULT_STEPS;
+    r.steps = CS_SCHEMA_STEPS - r.steps + FAULT_STEPS;
     cs_run_node(&r, schema->root, value, NULL);
     return hand_over(&found, arena, faults, max);
 }

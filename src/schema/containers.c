@@ -178,8 +178,8 @@ bool cs_op_members(struct run *r, const struct frame *f, const struct op *op)
     }
     if (required < m->required_count)
         good = false;
-    if (goes_on(r))
-        good &= !cs_fault_members(r, f->value, m);
+    if (!good && goes_on(r))
+        cs_fault_members(r, f->value, m);
     return good;
 }
 

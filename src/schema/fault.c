@@ -10,7 +10,6 @@
 #define NAME_CHARS    60
 #define PATH_BYTES    300
 #define LIST_BYTES    400
-#define FAULTS_KEPT   32
 #define DESCRIBE_HOPS 8
 
 static uint16_t depth_of(const struct run *r)
@@ -226,6 +225,7 @@ struct list {
 
 static void list_value(struct run *r, struct list *l, struct cs_json_val v)
 {
+    pay(r, 1);
     l->all++;
     if (l->out->len - l->start < LIST_BYTES) {
         cs_buf_puts(l->out, l->shown ? ", " : "");
@@ -432,7 +432,7 @@ static uint8_t types_of(struct run *r, uint32_t node, int hops)
 {
     const struct node *n = &r->schema->nodes[node];
     uint8_t types = n->types;
-    for (uint32_t i = 0; i < n->op_count && hops > 0; i++) {
+    for (uint32_t i = 0; i < n->op_count && hops > 0 && pay(r, 1); i++) {
         const struct op *op = &n->ops[i];
         if (op->kind == OP_REF)
             types &= types_of(r, op->node, hops - 1);
@@ -492,6 +492,24 @@ static bool is_wrong_type(const struct faults *f)
     return f->first && f->first->types && f->first->depth == f->depth;
 }
 
+/* The member or element of `v` that this path leads to. */
+static struct cs_json_val part_at(struct run *r, struct cs_json_val v, struct cs_str path)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    for (uint32_t i = 0; cs_json_next(v, &it, &key, &item) && pay(r, 4); i++) {
+        struct where here = {.up = r->where, .index = i};
+        if (key.doc)
+            here.key = cs_run_text(r, key);
+        cs_buf_clear(&text);
+        cs_fault_path(&here, &text);
+        if (cs_str_eq(cs_buf_str(&text), path))
+            return item;
+    }
+    return v;
+}
+
 /* All branches that could be meant want one value to be something else: said once. */
 static bool join_choices(struct run *r, const struct faults *branches, uint32_t count,
                          struct cs_json_val v)
@@ -511,18 +529,8 @@ static bool join_choices(struct run *r, const struct faults *branches, uint32_t 
         return false;
     CS_AUTO_BUF struct cs_buf m = {0};
     cs_buf_puts(&m, "must be one of ");
-    if (first->depth > branches[0].depth) {
-        struct cs_json_iter it = {0};
-        struct cs_json_val key, item, object = v;
-        CS_AUTO_BUF struct cs_buf path = {0};
-        while (cs_json_next(object, &it, &key, &item)) {
-            struct where here = {r->where, cs_run_text(r, key), 0, 0, false};
-            cs_buf_clear(&path);
-            cs_fault_path(&here, &path);
-            if (cs_str_eq(cs_buf_str(&path), first->path))
-                v = item;
-        }
-    }
+    if (first->depth > branches[0].depth)
+        v = part_at(r, v, first->path);
     struct list l = list_start(r, v, &m);
     for (uint32_t i = 0; i < count; i++) {
         const struct fault *f = first_choice(&branches[i]);

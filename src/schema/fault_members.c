@@ -190,21 +190,18 @@ static void tell_unknown(struct run *r, const struct op_members *m, struct cs_js
     cs_fault_add(r, "additionalProperties", RANK_UNKNOWN, &text);
 }
 
-bool cs_fault_members(struct run *r, struct cs_json_val v, const struct op_members *m)
+void cs_fault_members(struct run *r, struct cs_json_val v, const struct op_members *m)
 {
     struct members *found = cs_arena_alloc(&r->scratch, sizeof *found);
     if (!pay(r, 50))
-        return false;
+        return;
     if (m->required_count)
         find_missing(r, v, m, found);
     if (found->missing_count || m->additional == NODE_FALSE)
         find_unknown(r, v, m, found);
     for (uint32_t i = 0; i < found->missing_count; i++)
         tell_missing(r, found, i);
-    if (m->additional != NODE_FALSE)
-        return found->missing_count > 0;
-    for (uint32_t i = 0; i < found->unknown_count; i++)
+    for (uint32_t i = 0; i < found->unknown_count && m->additional == NODE_FALSE; i++)
         if (!found->unknown[i].explained)
             tell_unknown(r, m, v, &found->unknown[i]);
-    return found->missing_count + found->unknown_count > 0;
 }

@@ -3,7 +3,7 @@
 
 #include <pcre2.h>
 
-#define HEAP_KIB    4096
+#define HEAP_KIB    32768
 #define MATCH_LIMIT 10000000
 #define WEIGHT_SIZE 1024
 
@@ -66,7 +66,12 @@ int cs_matcher_run(struct cs_matcher *m, const struct cs_pattern *p, struct cs_s
                             PCRE2_NO_UTF_CHECK, m->data, m->context);
     if (found >= 0)
         return 1;
-    return found == PCRE2_ERROR_NOMATCH ? 0 : -1;
+    if (found == PCRE2_ERROR_NOMATCH)
+        return 0;
+    /* Whatever ran out, the check cannot go on. */
+    if (*m->steps >= 0)
+        *m->steps = -1;
+    return -1;
 }
 
 void cs_matcher_done(struct cs_matcher *m)

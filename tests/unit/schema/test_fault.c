@@ -213,6 +213,8 @@ static void of_alternatives_the_nearest_complains(void **state)
                      "the value must be one of \"a\", \"b\", \"c\"; given \"d\"");
     assert_explained("{\"anyOf\":[{\"type\":\"array\"},{\"type\":\"integer\",\"minimum\":5}]}", "3",
                      "the value must be at least 5; given 3");
+    assert_explained("{\"oneOf\":[{\"items\":{\"const\":\"a\"}},{\"items\":{\"const\":\"b\"}}]}",
+                     "[\"c\"]", "[0]: must be one of \"a\", \"b\"; given \"c\"");
     assert_explained("{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2}]}", "3",
                      "the value must fit exactly one of the alternatives; it fits number 1 and "
                      "number 2");
@@ -231,6 +233,14 @@ static void the_most_helpful_comes_first(void **state)
     assert_str_is(o.faults[4].keyword, "minimum");
 }
 
+static void nothing_is_said_twice(void **state)
+{
+    (void)state;
+    assert_explained("{\"allOf\":[{\"required\":[\"a\"]},{\"required\":[\"a\"]},{\"properties\":"
+                     "{\"b\":{\"type\":\"null\"}}}],\"properties\":{\"b\":{\"type\":\"null\"}}}",
+                     "{\"b\":1}", "a: is missing; b: must be null; given 1");
+}
+
 static void no_more_faults_than_asked_for(void **state)
 {
     (void)state;
@@ -245,6 +255,23 @@ static void no_more_faults_than_asked_for(void **state)
     assert_str_is(one[0].path, "[0]");
     assert_int_equal(cs_schema_check(s, cs_json_root(&doc), NULL, NULL, 0, &err), 1);
     cs_schema_free(s);
+}
+
+static void the_last_of_many_is_found(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf value = {0};
+    cs_buf_putc(&value, '[');
+    for (int i = 0; i < 100000; i++)
+        cs_buf_puts(&value, "{\"id\":1,\"name\":\"a\"},");
+    cs_buf_puts(&value, "{\"id\":1,\"nmae\":\"a\"}]");
+    AUTO_OUTCOME o;
+    check(&o,
+          "{\"items\":{\"required\":[\"id\",\"name\"],\"properties\":{\"id\":{\"type\":"
+          "\"integer\"},\"name\":{\"type\":\"string\"}}}}",
+          cs_buf_cstr(&value));
+    assert_int_equal(o.count, 1);
+    assert_str_is(o.faults[0].path, "[100000].name");
 }
 
 static void values_and_names_are_cut(void **state)
@@ -291,7 +318,9 @@ int main(void)
         CS_TEST(formats_say_what_they_want),
         CS_TEST(of_alternatives_the_nearest_complains),
         CS_TEST(the_most_helpful_comes_first),
+        CS_TEST(nothing_is_said_twice),
         CS_TEST(no_more_faults_than_asked_for),
+        CS_TEST(the_last_of_many_is_found),
         CS_TEST(values_and_names_are_cut),
         CS_TEST(odd_names_are_quoted_in_paths),
     };
