@@ -155,13 +155,11 @@ static bool take_tools(struct cs_client *c, struct cs_json_val tools)
 /* Was this cursor there before? Notes it. */
 static bool seen(struct cs_listing *l, struct cs_str cursor)
 {
-    const char *at = l->cursors.at, *end = at + l->cursors.len;
-    while (at < end) {
-        size_t len;
-        memcpy(&len, at, sizeof len);
-        if (cs_str_eq(cs_strn(at + sizeof len, len), cursor))
+    size_t len;
+    for (size_t at = 0; at < l->cursors.len; at += sizeof len + len) {
+        memcpy(&len, l->cursors.at + at, sizeof len);
+        if (cs_str_eq(cs_strn(l->cursors.at + at + sizeof len, len), cursor))
             return true;
-        at += sizeof len + len;
     }
     cs_buf_put(&l->cursors, &cursor.len, sizeof cursor.len);
     cs_buf_putstr(&l->cursors, cursor);

@@ -94,6 +94,8 @@ static void put_u64(struct cs_buf *b, uint64_t v)
  * are escaped, since some readers take them for the end of a line. */
 void cs_put_line(struct cs_buf *out, struct cs_str json)
 {
+    if (json.len == 0)
+        return;
     const char *at = json.at, *end = json.at + json.len;
     while (at < end) {
         const char *p = at;

@@ -271,7 +271,7 @@ static struct cs_str stdio_stderr(struct cs_transport *t)
 {
     struct stdio *s = (struct stdio *)t;
     size_t n = s->errors.len < CS_STDERR_KEPT ? s->errors.len : CS_STDERR_KEPT;
-    return cs_strn(s->errors.at + (s->errors.len - n), n);
+    return n ? cs_strn(s->errors.at + (s->errors.len - n), n) : (struct cs_str){0};
 }
 
 /* --- out --- */
