@@ -3,10 +3,12 @@
  * everything that happens.
  *
  * mcp_probe [OPTIONS] ACTION... -- COMMAND [ARGUMENTS]
+ * mcp_probe [OPTIONS] ACTION... -- http://...
  *
  *     --era auto|modern|legacy   --timeout MS      --max BYTES   --env NAME=VALUE   --cwd DIR
  *     --elicit JSON   answer to every question of the server      --silent   questions stay open
  *     --sample JSON   the same for sampling                       --root URI
+ *     --header NAME=VALUE        --oauth DIR   where tokens are
  *     --probe MS --backoff MS --debounce MS   shorter waits than usual
  *
  *     connect            and wait until it is ready, or failed
@@ -30,6 +32,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "tools/client_in.h"
+#include "tools/oauth.h"
 
 #define MANY 64
 
@@ -43,7 +46,8 @@ struct probe {
     bool silent, quiet;
     unsigned open, listed;
     uint64_t failed;
-    struct cs_pair env[MANY];
+    struct cs_pair env[MANY], headers[MANY];
+    const char *tokens;
     const char *roots[MANY];
     const char **args; /* of the server */
 };
@@ -316,7 +320,7 @@ static uint64_t number(char ***at)
 
 static bool option(struct probe *p, const char *word, char ***at)
 {
-    static unsigned envs, roots;
+    static unsigned envs, roots, headers;
     struct cs_server_config *s = &p->server;
     if (strcmp(word, "--era") == 0) {
         const char *era = need(at);
@@ -332,6 +336,13 @@ static bool option(struct probe *p, const char *word, char ***at)
         if (equals && envs + 1 < MANY)
             p->env[envs++] =
                 (struct cs_pair){cs_strndup(pair, (size_t)(equals - pair)), equals + 1};
+    } else if (strcmp(word, "--header") == 0) {
+        const char *pair = need(at), *equals = strchr(pair, '=');
+        if (equals && headers + 1 < MANY)
+            p->headers[headers++] =
+                (struct cs_pair){cs_strndup(pair, (size_t)(equals - pair)), equals + 1};
+    } else if (strcmp(word, "--oauth") == 0) {
+        p->tokens = need(at);
     } else if (strcmp(word, "--root") == 0) {
         const char *root = need(at);
         if (roots + 1 < MANY)
@@ -404,14 +415,29 @@ static void act(struct probe *p, const char *word, char ***at)
     }
 }
 
-static int open_stdio(void *ctx, uv_loop_t *loop, const struct cs_server_config *server,
-                      const struct cs_client_options *options,
-                      const struct cs_transport_events *events, void *events_ctx,
-                      struct cs_transport **transport, struct cs_err *err)
+static int open_either(void *ctx, uv_loop_t *loop, const struct cs_server_config *server,
+                       const struct cs_client_options *options,
+                       const struct cs_transport_events *events, void *events_ctx,
+                       struct cs_transport **transport, struct cs_err *err)
 {
     (void)ctx;
-    (void)options;
+    if (server->is_http)
+        return cs_http_new(options->http, server, options->oauth, events, events_ctx, transport,
+                           err);
     return cs_stdio_new(loop, server, events, events_ctx, transport, err);
+}
+
+static void start_http(struct probe *p, const char *url)
+{
+    struct cs_err err = {0};
+    p->server.is_http = true;
+    p->server.url = url;
+    p->server.headers = p->headers;
+    if (cs_http_start(p->loop, &p->options.http, &err) < 0 ||
+        (p->tokens && cs_oauth_new(p->options.http, p->tokens, &p->options.oauth, &err) < 0)) {
+        fprintf(stderr, "mcp_probe: %s\n", err.msg);
+        exit(2);
+    }
 }
 
 static void on_closed(void *ctx)
@@ -430,7 +456,7 @@ int main(int argc, char **argv)
         return 2;
     }
     *split = NULL;
-    p.parts.open = open_stdio;
+    p.parts.open = open_either;
     p.server = (struct cs_server_config){.name = "probed",
                                          .enabled = true,
                                          .command = split[1],
@@ -446,6 +472,8 @@ int main(int argc, char **argv)
             return 2;
         }
     }
+    if (strncmp(p.server.command, "http", 4) == 0)
+        start_http(&p, p.server.command);
     const struct cs_client_events events = {
         .changed = on_changed, .listed = on_listed, .log = on_log, .ask = on_ask};
     p.client = cs_client_new_with(p.loop, &p.server, &p.options, &events, &p, &p.parts);
@@ -457,10 +485,17 @@ int main(int argc, char **argv)
     uint64_t begun = uv_hrtime();
     cs_client_close(p.client, on_closed, &closed);
     p.client = NULL;
+    while (!closed && uv_run(p.loop, UV_RUN_ONCE))
+        ;
+    cs_oauth_free(p.options.oauth);
+    if (p.options.http)
+        cs_http_stop(p.options.http, NULL, NULL);
     uv_run(p.loop, UV_RUN_DEFAULT);
     printf("{\"event\":\"closed\",\"clean\":%s,\"ms\":%" PRIu64 "}\n", closed ? "true" : "false",
            (uv_hrtime() - begun) / 1000000);
     for (size_t i = 0; i < MANY && p.env[i].name; i++)
         free((void *)(uintptr_t)p.env[i].name);
+    for (size_t i = 0; i < MANY && p.headers[i].name; i++)
+        free((void *)(uintptr_t)p.headers[i].name);
     return uv_loop_close(p.loop) == 0 ? 0 : 3;
 }
