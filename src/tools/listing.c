@@ -235,6 +235,7 @@ void cs_listen_begin(struct cs_client *c)
     r->string_id = true;
     cs_request_begin(r, "subscriptions/listen");
     c->listen_id = r->id;
+    c->listen_since = cs_client_now();
     cs_buf_puts(&c->out, "\"notifications\":{\"toolsListChanged\":true}");
     cs_request_send(r, "subscriptions/listen", (struct cs_str){0}, NULL);
 }
@@ -244,6 +245,8 @@ void cs_listen_over(struct cs_client *c, bool for_good)
     c->listen_id = 0;
     if (for_good || c->phase != CS_CONN_READY)
         return;
+    if (cs_client_now() - c->listen_since >= c->parts.steady)
+        c->listen_failures = 0;
     uint64_t delay = c->parts.backoff;
     for (uint32_t i = 0; i < c->listen_failures && delay < c->parts.backoff_max; i++)
         delay *= 2;
