@@ -346,16 +346,28 @@ static void stdio_send(struct cs_transport *t, const struct cs_outgoing *message
 
 /* --- the child's end --- */
 
-/* The last line that says something. */
+/* The line of stderr that most likely says why: the last one with an error in it, or the last. */
 static struct cs_str last_words(struct stdio *s)
 {
-    struct cs_str tail = stdio_stderr(&s->base);
-    while (tail.len > 0 && strchr(" \t\r\n", tail.at[tail.len - 1]))
-        tail.len--;
-    size_t from = tail.len;
-    while (from > 0 && tail.at[from - 1] != '\n' && tail.len - from < 200)
-        from--;
-    return cs_strn(tail.at + from, tail.len - from);
+    struct cs_str tail = stdio_stderr(&s->base), best = {0};
+    if (tail.len > 4096)
+        tail = cs_strn(tail.at + tail.len - 4096, 4096);
+    while (tail.len > 0) {
+        const char *newline = memrchr(tail.at, '\n', tail.len);
+        struct cs_str line = tail;
+        if (newline)
+            line = cs_strn(newline + 1, (size_t)(tail.at + tail.len - newline) - 1);
+        tail.len = newline ? (size_t)(newline - tail.at) : 0;
+        while (line.len > 0 && strchr(" \t\r", line.at[line.len - 1]))
+            line.len--;
+        bool error = line.len > 0 && memmem(line.at, line.len, "rror", 4);
+        if (error || best.len == 0)
+            best = line;
+        if (error)
+            break;
+    }
+    best.len = best.len < 200 ? best.len : 200;
+    return best;
 }
 
 static void say_end(struct stdio *s, const siginfo_t *info)

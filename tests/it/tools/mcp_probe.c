@@ -43,7 +43,7 @@ struct probe {
     struct cs_client_options options;
     struct cs_client_parts parts;
     const char *elicit, *sample;
-    bool silent, quiet, woken;
+    bool silent, quiet;
     unsigned open, listed;
     uint64_t failed;
     struct cs_pair env[MANY], headers[MANY];
@@ -242,24 +242,23 @@ static struct cs_client_call *start(struct probe *p, const char *tool, const cha
 
 static void on_wake(uv_timer_t *t)
 {
-    ((struct probe *)t->data)->woken = true;
+    (void)t;
 }
 
-/* Runs the loop until `holds`, or so long. */
+/* Runs the loop until `holds`, or so long. A turn may end without a look at what the timers did, so
+ * there is one every few ms. */
 static bool until(struct probe *p, bool (*holds)(struct probe *p, const void *what),
                   const void *what, uint64_t ms)
 {
     uv_timer_t *t = CS_NEW(uv_timer_t);
     uv_timer_init(p->loop, t);
-    t->data = p;
-    p->woken = false;
-    uv_update_time(p->loop);
-    uv_timer_start(t, on_wake, ms, 0);
-    while (!p->woken && !(holds && holds(p, what)))
+    uv_timer_start(t, on_wake, 5, 5);
+    uint64_t end = uv_hrtime() + ms * 1000000;
+    bool held = false;
+    while (!(held = holds && holds(p, what)) && uv_hrtime() < end)
         uv_run(p->loop, UV_RUN_ONCE);
-    uv_timer_stop(t);
     uv_close((uv_handle_t *)t, (uv_close_cb)free);
-    return !p->woken;
+    return held;
 }
 
 static bool settled(struct probe *p, const void *what)
