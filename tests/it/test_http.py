@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import queue
+import socket
 import subprocess
 import sys
 import threading
@@ -13,7 +14,6 @@ from harness import Failed, table
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PEERS = os.path.join(HERE, "peers")
-PROBE = os.path.join(ROOT, "build/dev/tests/mcp_probe")
 
 
 class Server:
@@ -85,11 +85,18 @@ def everything(t, port):
                   address=lambda _: "http://localhost:%d/mcp" % port)
 
 
+def probe_path(t):
+    """Beside the program under test, or else from the ordinary build."""
+    for build in (os.path.dirname(t.binary), os.path.join(ROOT, "build/dev")):
+        path = os.path.join(build, "tests/mcp_probe")
+        if os.path.exists(path):
+            return path
+    t.skip("mcp_probe is not built")
+
+
 def probe(t, url, *words, status=0, patience=60):
     """Events of mcp_probe, by kind."""
-    if not os.path.exists(PROBE):
-        t.skip("build/dev/tests/mcp_probe is not built")
-    p = subprocess.run([PROBE, *words, "--", url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    p = subprocess.run([probe_path(t), *words, "--", url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                        env=t.env, timeout=patience)
     t.log.append("$ mcp_probe %s -- %s\n%s\n%s" % (" ".join(words), url, p.stdout[-20000:], p.stderr[-20000:]))
     t.equal(p.returncode, status, "status of mcp_probe (%s)" % p.stderr[-1500:])
@@ -112,7 +119,6 @@ def said(done):
 
 
 def free_port():
-    import socket
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
