@@ -272,7 +272,7 @@ static void on_data(void *ctx, struct cs_str bytes)
 
 /* Answers */
 
-static void on_tokens(void *ctx, bool again)
+static void on_tokens(void *ctx, bool again, const struct cs_err *why)
 {
     struct ticket *ticket = ctx;
     struct exchange *x = ticket->x;
@@ -285,7 +285,8 @@ static void on_tokens(void *ctx, bool again)
         return;
     }
     struct cs_err err = {0};
-    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`", x->server->config->name);
+    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`%s%.250s%s",
+            x->server->config->name, why->code ? " (" : "", why->msg, why->code ? ")" : "");
     failed(x, CS_TROUBLE_UNAUTHORIZED, 401, &err);
 }
 
@@ -312,7 +313,7 @@ static void refused(struct exchange *x, int status)
         x->ticket->x = x;
         struct ticket *ticket = x->ticket;
         if (changed) /* another request has brought a new one meanwhile */
-            on_tokens(ticket, true);
+            on_tokens(ticket, true, NULL);
         else
             cs_oauth_challenged(s->oauth, s->config, status, challenge, on_tokens, ticket);
         return;

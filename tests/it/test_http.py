@@ -241,6 +241,34 @@ def test_idle_connections_are_used_again(t):
     with nasty(t) as server:
         events = probe(t, server.url, "connect", "bench", "50", "fine", "{}")
         t.equal(events["bench"][0]["failed"], 0)
+        ports = {r["port"] for r in server.requests()}
+        t.true(len(ports) <= 3, "%d connections for 50 calls" % len(ports))
+
+
+def test_the_stream_of_what_a_server_has_to_say_is_taken_up_again(t):
+    with nasty(t, "--listen", "--sessions") as server:
+        events = probe(t, server.url, "--debounce", "10", "connect", "sleep", "200", "call", "change", "{}",
+                       "listed", "2", "sleep", "400", "call", "change", "{}", "listed", "3")
+        t.equal(len(events["listed"]), 3, "lists")
+        streams = [r["headers"] for r in server.requests() if r["method"] == "GET"]
+        t.equal([h.get("last-event-id") for h in streams[:2]], [None, "listen-1"])
+        t.equal({h["mcp-session-id"] for h in streams}, {"session-1"})
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(t):
+    cert = os.path.join(t.dir, "cert.pem")
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                           "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                           "-keyout", cert, "-out", cert + ".crt"], capture_output=True)
+    if made.returncode != 0:
+        t.skip("openssl cannot make a certificate here")
+    with open(cert, "a") as key, open(cert + ".crt") as crt:
+        key.write(crt.read())
+    with nasty(t, "--cert", cert) as server:
+        events = probe(t, server.url, "--header", "Authorization=Bearer secret", "connect", "info")
+        t.equal(events["info"][0]["state"], "failed")
+        t.matches(events["info"][0]["error"], "certificate.*not trusted")
+        t.equal(server.requests(), [], "what it was sent")
 
 
 # Ours: what must fail, and say why, and cost only itself
@@ -257,6 +285,7 @@ def test_idle_connections_are_used_again(t):
     ("close", "UPSTREAM", "Empty reply|reset|closed"),
     ("headers", "UPSTREAM|LIMIT", "64 KiB of headers"),
     ("endless", "LIMIT", "larger than"),
+    ("bomb", "LIMIT", "larger than"),
     ("huge_event", "LIMIT", "more than"),
     ("redirect_far", "UPSTREAM", "redirects.*another origin.*entry"),
     ("redirect_loop", "UPSTREAM", "redirects more than 5"),

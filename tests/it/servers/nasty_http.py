@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An MCP server over HTTP that misbehaves on demand: the tool that is called says how.
 
-    nasty_http.py [--sessions] [--origin URL] [--token TOKEN]
+    nasty_http.py [--sessions] [--listen] [--origin URL] [--token TOKEN] [--cert FILE]
 
 Prints its address, then one JSON line per request: method, path, headers, body. It speaks 2025-11-25, and the
 modern probe gets a plain error. Ends with its standard input.
@@ -13,13 +13,14 @@ import json
 import os
 import socket
 import socketserver
+import ssl
 import sys
 import threading
 import time
 
 TOOLS = """fine sse split crlf gzip garbage html empty wrong_id text500 rpc400 json500 close slow endless huge_event
 huge_json headers redirect_far redirect_near redirect_loop retry_stream lost_stream notes session_dies session_400
-ask lingers many_events bad_chunk too_slow_head stall_event ignore""".split()
+ask bomb change lingers many_events bad_chunk too_slow_head stall_event ignore""".split()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,7 +34,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.server.lock:
             print(json.dumps({"method": self.command, "path": self.path, "body": body,
                               "headers": {k.lower(): v for k, v in self.headers.items()},
-                              "at": time.monotonic()}), flush=True)
+                              "at": time.monotonic(), "port": self.client_address[1]}), flush=True)
 
     def answer(self, status, body=b"", kind="application/json", **headers):
         if isinstance(body, str):
@@ -92,7 +93,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         last = self.headers.get("Last-Event-ID")
         if self.refused():
             return
-        if last is None:
+        if self.server.options.listen and (last or "listen").startswith("listen"):
+            self.listen()
+        elif last is None:
             self.answer(405, Allow="POST")
         elif last == "stream-1":
             self.stream()
@@ -100,6 +103,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_stream()
         else:
             self.answer(404, "no such stream", "text/plain")
+
+    def listen(self):
+        """A stream that ends after each thing it says, and is to be taken up again."""
+        self.server.streams += 1
+        self.stream()
+        self.event("", id="listen-%d" % self.server.streams, retry="100")
+        if self.server.changed.wait(20):
+            self.server.changed.clear()
+            self.event(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+        self.end_stream()
 
     def do_DELETE(self):
         self.note()
@@ -124,7 +137,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.server.count += 1
                 self.server.live = "session-%d" % self.server.count
                 extra["Mcp_Session_Id"] = self.server.live
-            self.answer(200, self.result(id, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            self.answer(200, self.result(id, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}},
                                               "serverInfo": {"name": "nasty", "version": "1"}}), **extra)
         elif method == "server/discover":
             self.answer(400, json.dumps({"jsonrpc": "2.0", "id": None,
@@ -163,6 +176,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def tool_gzip(self, id, params):
         self.answer(200, gzip.compress(self.result(id).encode()), Content_Encoding="gzip")
+
+    def tool_change(self, id, params):
+        self.server.changed.set()
+        self.tool_fine(id, params)
 
     def tool_notes(self, id, params):
         token = params["_meta"]["progressToken"]
@@ -209,6 +226,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.tool_fine(id, params)
 
     # What goes wrong
+
+    def tool_bomb(self, id, params):
+        self.answer(200, gzip.compress(b" " * (100 << 20), 1), Content_Encoding="gzip")
 
     def tool_garbage(self, id, params):
         self.answer(200, '{"jsonrpc": "2.0", "id": %d, "result": {' % id)
@@ -327,13 +347,20 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sessions", action="store_true")
+    parser.add_argument("--listen", action="store_true")
+    parser.add_argument("--cert")
     parser.add_argument("--origin", default="http://127.0.0.1:9")
     parser.add_argument("--token")
     server = Server(("127.0.0.1", 0), Handler)
     server.options = parser.parse_args()
     server.lock, server.count, server.live, server.dead_status = threading.Lock(), 0, None, 404
     server.pending, server.answered = None, threading.Event()
-    print("http://127.0.0.1:%d/mcp" % server.server_port, flush=True)
+    server.changed, server.streams = threading.Event(), 0
+    if server.options.cert:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(server.options.cert)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    print("http%s://127.0.0.1:%d/mcp" % ("s" if server.options.cert else "", server.server_port), flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdin.read()
     os._exit(0)
