@@ -173,9 +173,8 @@ static void act(struct cs_http *http, curl_socket_t fd, int flags)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct socket_watch *w = (struct socket_watch *)poll;
-    int flags = 0;
-    if (status < 0)
-        flags = CURL_CSELECT_ERR;
+    /* After an error curl reads and writes, and so finds out which one it is. */
+    int flags = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT : 0;
     if (events & UV_READABLE)
         flags |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)

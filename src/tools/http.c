@@ -138,20 +138,29 @@ static void exchange_free(struct exchange *x)
     free(x);
 }
 
-static void on_linger(uv_timer_t *timer)
-{
-    exchange_free(timer->data);
-}
-
 static void failed(struct exchange *x, enum cs_trouble trouble, int status,
                    const struct cs_err *why)
 {
     struct server *s = x->server;
     struct cs_err err = *why;
-    uint64_t id = x->answered ? 0 : x->id;
+    uint64_t id = x->id;
     exchange_free(x);
     if (id)
         s->base.events->failed(s->base.ctx, id, trouble, status, &err);
+}
+
+/* The exchange has brought a response. Usually that was the end of the request; if it had another
+ * id, this is. */
+static void answered(struct exchange *x)
+{
+    struct cs_err err = {0};
+    cs_fail(&err, CS_UPSTREAM, "it answered with a response to another request");
+    failed(x, CS_TROUBLE_LOST, 200, &err);
+}
+
+static void on_linger(uv_timer_t *timer)
+{
+    answered(timer->data);
 }
 
 /* False: the exchange is gone. */
@@ -203,7 +212,7 @@ static void stream_over(struct exchange *x, const struct cs_err *why)
 {
     struct cs_err err = *why;
     if (x->answered) {
-        exchange_free(x);
+        answered(x);
     } else if (x->kind == LISTEN) {
         if (x->server->closing)
             exchange_free(x);
@@ -263,7 +272,7 @@ static void on_data(void *ctx, struct cs_str bytes)
 
 /* Answers */
 
-static void on_tokens(void *ctx, bool again)
+static void on_tokens(void *ctx, bool again, const struct cs_err *why)
 {
     struct ticket *ticket = ctx;
     struct exchange *x = ticket->x;
@@ -276,7 +285,8 @@ static void on_tokens(void *ctx, bool again)
         return;
     }
     struct cs_err err = {0};
-    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`", x->server->config->name);
+    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`%s%.250s%s",
+            x->server->config->name, why->code ? " (" : "", why->msg, why->code ? ")" : "");
     failed(x, CS_TROUBLE_UNAUTHORIZED, 401, &err);
 }
 
@@ -303,7 +313,7 @@ static void refused(struct exchange *x, int status)
         x->ticket->x = x;
         struct ticket *ticket = x->ticket;
         if (changed) /* another request has brought a new one meanwhile */
-            on_tokens(ticket, true);
+            on_tokens(ticket, true, NULL);
         else
             cs_oauth_challenged(s->oauth, s->config, status, challenge, on_tokens, ticket);
         return;
@@ -383,12 +393,12 @@ static void good_answer(struct exchange *x, int status)
                 (int)(type.len < 80 ? type.len : 80), type.len ? type.at : "");
         failed(x, CS_TROUBLE_STATUS, status, &err);
     } else if (message(x, body)) {
-        if (!x->answered) {
-            cs_fail(&err, CS_UPSTREAM, "it answered with something that is no response");
-            failed(x, CS_TROUBLE_LOST, status, &err);
-        } else {
-            exchange_free(x);
+        if (x->answered) {
+            answered(x);
+            return;
         }
+        cs_fail(&err, CS_UPSTREAM, "it answered with something that is no response");
+        failed(x, CS_TROUBLE_LOST, status, &err);
     }
 }
 
