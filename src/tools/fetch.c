@@ -459,6 +459,10 @@ static void launch(struct cs_fetch *f)
         curl->easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)CS_FETCH_CONNECT_MS);
         curl->easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)f->timeout_ms);
         curl->easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+        /* Cancelling must not wait for a name server that does not answer. */
+        curl->easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+        /* Many requests at once share one connection where it turns out to be HTTP/2. */
+        curl->easy_setopt(e, CURLOPT_PIPEWAIT, url.https ? 1L : 0L);
         curl->easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         curl->easy_setopt(e, CURLOPT_BUFFERSIZE, 128L << 10);
         if (f->http->authorities)

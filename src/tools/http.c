@@ -3,8 +3,7 @@
  * legacy era there may also be one GET stream, and a stream that breaks off is taken up again with
  * GET and Last-Event-ID. All of them are a `struct exchange`:
  *
- *     launch -> (401, 403: tokens -> launch) -> data ... -> done -> (wait -> launch with GET) ->
- * over
+ *     launch -> (401, 403: tokens -> launch) -> data ... -> done -> (wait -> launch with GET)
  */
 #include <stdio.h>
 #include <stdlib.h>
