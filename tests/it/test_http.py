@@ -237,6 +237,15 @@ def test_a_session_that_died_is_begun_anew_and_the_call_repeated(t, tool):
         t.equal(seen[-1]["headers"].get("mcp-session-id"), "session-2")
 
 
+def test_late_news_of_a_dead_session_do_not_end_the_new_one(t):
+    with nasty(t, "--sessions") as server:
+        events = probe(t, server.url, "connect", "par", "4", "session_late", "{}", "sleep", "300", "call", "fine", "{}")
+        t.equal([said(d) for d in events["done"]], ["fine"] * 5)
+        sessions = [r["headers"].get("mcp-session-id") for r in server.requests()
+                    if r["body"] and r["body"].get("method") == "tools/call"]
+        t.true(None not in sessions, "every call had a session: %r" % sessions)
+
+
 def test_idle_connections_are_used_again(t):
     with nasty(t) as server:
         events = probe(t, server.url, "connect", "bench", "50", "fine", "{}")
