@@ -271,7 +271,7 @@ static struct cs_str stdio_stderr(struct cs_transport *t)
 {
     struct stdio *s = (struct stdio *)t;
     size_t n = s->errors.len < CS_STDERR_KEPT ? s->errors.len : CS_STDERR_KEPT;
-    return cs_strn(s->errors.at + (s->errors.len - n), n);
+    return n ? cs_strn(s->errors.at + (s->errors.len - n), n) : (struct cs_str){0};
 }
 
 /* --- out --- */
@@ -347,7 +347,7 @@ static void stdio_send(struct cs_transport *t, const struct cs_outgoing *message
 /* --- the child's end --- */
 
 /* The line of stderr that most likely says why: the last one with an error in it, or the last. */
-static struct cs_str last_words(struct stdio *s)
+static const char *last_words(struct stdio *s, char *to, size_t size)
 {
     struct cs_str tail = stdio_stderr(&s->base), best = {0};
     if (tail.len > 4096)
@@ -366,8 +366,11 @@ static struct cs_str last_words(struct stdio *s)
         if (error)
             break;
     }
-    best.len = best.len < 200 ? best.len : 200;
-    return best;
+    size_t n = best.len < size - 1 ? best.len : size - 1;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (unsigned char)best.at[i] < 0x20 || best.at[i] == 0x7F ? ' ' : best.at[i];
+    to[n] = '\0';
+    return to;
 }
 
 static void say_end(struct stdio *s, const siginfo_t *info)
@@ -378,15 +381,16 @@ static void say_end(struct stdio *s, const siginfo_t *info)
         cs_fail(&s->why, CS_UPSTREAM, "%s", s->suspect);
         return;
     }
-    struct cs_str words = last_words(s);
+    char words[200];
+    last_words(s, words, sizeof words);
+    const char *colon = *words ? ": " : "";
     bool half = s->input.len > s->taken;
     if (info->si_code == CLD_EXITED)
-        cs_fail(&s->why, CS_UPSTREAM, "it ended with status %d%s%s%.*s", info->si_status,
-                half ? " in the middle of a message" : "", words.len ? ": " : "",
-                CS_STR_ARG(words));
+        cs_fail(&s->why, CS_UPSTREAM, "it ended with status %d%s%s%s", info->si_status,
+                half ? " in the middle of a message" : "", colon, words);
     else
-        cs_fail(&s->why, CS_UPSTREAM, "it was ended by signal %d (%s)%s%.*s", info->si_status,
-                strsignal(info->si_status), words.len ? ": " : "", CS_STR_ARG(words));
+        cs_fail(&s->why, CS_UPSTREAM, "it was ended by signal %d (%s)%s%s", info->si_status,
+                strsignal(info->si_status), colon, words);
 }
 
 static void on_pid(uv_poll_t *h, int status, int events)

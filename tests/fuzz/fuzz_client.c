@@ -7,6 +7,7 @@
  */
 #include <stdint.h>
 
+#define FAKE_KEPT 64
 #include "../unit/tools/fake.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -181,13 +182,25 @@ static void step(struct state *s, uint8_t what, uint8_t more)
     }
 }
 
+static void turn(struct fake *f)
+{
+    uv_run(f->loop, UV_RUN_NOWAIT);
+    if (f->open && f->ending)
+        fake_end(f, NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *roots[] = {"file:///srv/x", NULL};
     static const struct cs_client_events events = {NULL, on_listed, NULL, on_ask};
     if (size < 1)
         return 0;
-    struct state s = {.f = fake_new()};
+    static uv_loop_t loop;
+    static bool once;
+    if (!once)
+        uv_loop_init(&loop);
+    once = true;
+    struct state s = {.f = fake_new_on(&loop)};
     struct fake *f = s.f;
     f->server.era = (enum cs_era)(data[0] % 3);
     f->server.is_http = data[0] & 4;
@@ -195,9 +208,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     f->server.roots = data[0] & 16 ? roots : NULL;
     f->parts.probe = f->parts.connect = f->parts.person = f->parts.pace = 60000;
     f->parts.debounce = f->parts.backoff = f->parts.backoff_max = 60000;
-    f->client = cs_client_new_with(&f->loop, &f->server, &f->options, &events, &s, &f->parts);
+    f->client = cs_client_new_with(f->loop, &f->server, &f->options, &events, &s, &f->parts);
     cs_client_connect(f->client);
-    fake_turn(f);
+    turn(f);
     for (size_t at = 1; at < size;) {
         uint8_t what = data[at++];
         if (what < 16) {
@@ -212,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             at += len + 1;
         }
         check_sent(f);
-        fake_turn(f);
+        turn(f);
     }
     cs_client_close(f->client, fake_client_closed, f);
     while (!f->client_closed)
