@@ -1,6 +1,6 @@
 #include "front/data.h"
 
-#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,70 +9,101 @@
 
 #include "base/file.h"
 
-/* Below the variable of our own, the one of the desktop, or the home directory. */
-static int choose(char *path, size_t size, const char *name, struct cs_err *err)
+/* The path, if it fits. */
+static int fill(char path[CS_DATA_PATH], struct cs_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static int fill(char path[CS_DATA_PATH], struct cs_err *err, const char *fmt, ...)
 {
-    const char *own = getenv("CAISSON_DATA"), *xdg = getenv("XDG_DATA_HOME"),
-               *home = getenv("HOME");
-    int n;
-    if (own && *own)
-        n = snprintf(path, size, "%s%s", own, name);
-    else if (xdg && *xdg == '/')
-        n = snprintf(path, size, "%s/caisson%s", xdg, name);
-    else if (home && *home == '/')
-        n = snprintf(path, size, "%s/.local/share/caisson%s", home, name);
-    else
-        return cs_fail(err, CS_SYSTEM,
-                       "no place for data: set CAISSON_DATA to a directory that can be written");
-    return n < (int)size ? 0 : cs_fail(err, CS_SYSTEM, "the data directory's path is too long");
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(path, CS_DATA_PATH, fmt, ap);
+    va_end(ap);
+    return n >= 0 && n < CS_DATA_PATH ? 0 : cs_fail(err, CS_SYSTEM, "a path is too long: %s", path);
 }
 
-static int make(char *path, size_t size, const char *name, struct cs_err *err)
+static const char *variable(const char *name)
 {
-    if (choose(path, size, name, err) < 0)
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* An absolute path of the environment; others are ignored, as the XDG rules say. */
+static const char *absolute(const char *name)
+{
+    const char *value = variable(name);
+    return value && *value == '/' ? value : NULL;
+}
+
+static int usable(const char *path, struct cs_err *err)
+{
+    if (cs_dir_make(path, 0700, err) == 0 && access(path, W_OK) == 0)
+        return 0;
+    cs_fail_errno(err, "the data directory '%s' cannot be used", path);
+    return cs_wrap(err, "set CAISSON_DATA to a directory that can be written");
+}
+
+int cs_data_dir(char path[CS_DATA_PATH], struct cs_err *err)
+{
+    const char *own = variable("CAISSON_DATA"), *xdg = absolute("XDG_DATA_HOME"),
+               *home = absolute("HOME");
+    int found = own    ? fill(path, err, "%s", own)
+                : xdg  ? fill(path, err, "%s/caisson", xdg)
+                : home ? fill(path, err, "%s/.local/share/caisson", home)
+                       : cs_fail(err, CS_SYSTEM,
+                                 "no place for data: set CAISSON_DATA to a directory that can be "
+                                 "written");
+    return found < 0 ? -1 : usable(path, err);
+}
+
+int cs_data_scratch(char path[CS_DATA_PATH], struct cs_err *err)
+{
+    char data[CS_DATA_PATH];
+    if (cs_data_dir(data, err) < 0 || fill(path, err, "%s/scratch", data) < 0)
         return -1;
-    struct cs_err why = {0};
-    if (cs_dir_make(path, 0700, &why) < 0 || access(path, W_OK) < 0) {
-        if (why.sys)
-            errno = why.sys;
-        cs_fail_errno(err, "the data directory '%s' cannot be used", path);
-        return cs_wrap(err, "set CAISSON_DATA to a directory that can be written");
-    }
-    return 0;
+    return usable(path, err);
 }
 
-int cs_data_dir(char *path, size_t size, struct cs_err *err)
+/* It names programs to start. */
+static int trusted(const struct stat *st, struct cs_err *err)
 {
-    return make(path, size, "", err);
+    if ((st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & S_IWOTH))
+        return 0;
+    return cs_fail(err, CS_DENIED,
+                   "the caisson.json of this folder %s; if you trust what it starts, say "
+                   "--config ./caisson.json",
+                   st->st_mode & S_IWOTH ? "can be written by anyone" : "belongs to another user");
 }
 
-int cs_data_scratch(char *path, size_t size, struct cs_err *err)
+int cs_data_config(const char *given, char path[CS_DATA_PATH], struct cs_err *err)
 {
-    return make(path, size, "/scratch", err);
-}
-
-int cs_data_config(const char *given, char *path, size_t size, struct cs_err *err)
-{
-    const char *own = getenv("CAISSON_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"),
-               *home = getenv("HOME");
+    const char *xdg = absolute("XDG_CONFIG_HOME"), *home = absolute("HOME");
+    if (!given)
+        given = variable("CAISSON_CONFIG");
     struct stat st;
-    int n;
-    if (given || (own && *own)) {
-        n = snprintf(path, size, "%s", given ? given : own);
-    } else if (stat("caisson.json", &st) == 0) {
-        if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & S_IWOTH))
-            return cs_fail(err, CS_DENIED,
-                           "the caisson.json of this folder %s; if you trust what it starts, say "
-                           "--config ./caisson.json",
-                           st.st_mode & S_IWOTH ? "can be written by anyone"
-                                                : "belongs to another user");
-        n = snprintf(path, size, "./caisson.json");
-    } else if (xdg && *xdg == '/') {
-        n = snprintf(path, size, "%s/caisson/caisson.json", xdg);
-    } else if (home && *home == '/') {
-        n = snprintf(path, size, "%s/.config/caisson/caisson.json", home);
-    } else {
-        return cs_fail(err, CS_SYSTEM, "no place for a configuration: name one with --config");
+    if (!given && stat("caisson.json", &st) == 0) {
+        if (trusted(&st, err) < 0)
+            return -1;
+        given = "./caisson.json";
     }
-    return n < (int)size ? 0 : cs_fail(err, CS_SYSTEM, "the configuration's path is too long");
+    return given  ? fill(path, err, "%s", given)
+           : xdg  ? fill(path, err, "%s/caisson/caisson.json", xdg)
+           : home ? fill(path, err, "%s/.config/caisson/caisson.json", home)
+                  : cs_fail(err, CS_SYSTEM,
+                            "no place for a configuration: set CAISSON_CONFIG to a file");
+}
+
+int cs_data_policy(const char *given, const char *config, char path[CS_DATA_PATH],
+                   struct cs_err *err)
+{
+    if (!given)
+        given = variable("CAISSON_POLICY");
+    if (given)
+        return fill(path, err, "%s", given);
+    const char *slash = strrchr(config, '/');
+    int dir = slash ? (int)(slash - config) + 1 : 0;
+    if (fill(path, err, "%.*spolicy.json", dir, config) < 0)
+        return -1;
+    if (access(path, F_OK) < 0)
+        path[0] = '\0';
+    return 0;
 }

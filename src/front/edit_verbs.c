@@ -13,7 +13,7 @@
 struct editing {
     struct cs_words operands;
     const char *config; /* as given */
-    char path[PATH_MAX];
+    char path[CS_DATA_PATH];
     /* add */
     struct cs_words env, headers;
     const char *cwd, *trust;
@@ -39,7 +39,7 @@ static int take_one(const struct cs_verb *verb, int argc, char **argv, struct ed
         return -1;
     if (e->operands.count != 1)
         return cs_fail(err, CS_INVALID, "it takes one %s", verb->operands);
-    return cs_data_config(e->config, e->path, sizeof e->path, err);
+    return cs_data_config(e->config, e->path, err);
 }
 
 /* --- add --- */
@@ -178,7 +178,7 @@ int cs_verb_add(const struct cs_verb *verb, int argc, char **argv)
     if (take_add(verb, argc, argv, &e, &entry, &err) < 0)
         return cs_usage_error(verb, &err);
     const char *name = e.operands.at[0];
-    if (cs_data_config(e.config, e.path, sizeof e.path, &err) < 0 ||
+    if (cs_data_config(e.config, e.path, &err) < 0 ||
         cs_config_add(e.path, cs_str(name), cs_buf_str(&entry), e.replace, &err) < 0)
         return cs_verb_failed(verb, &err);
     printf("added '%s' to %s\n", name, e.path);

@@ -29,6 +29,8 @@ static const struct cs_option run_options[] = {
     {"limit", 0, "NAME=VALUE", "any other limit; 'caisson help limits' lists them", NULL, false},
     {"workspace", 'w', "DIR", "copied to /workspace before, and copied back afterwards", NULL,
      false},
+    CONFIG,
+    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
     {"output", 'o', "FORMAT", "text (default), or json: the whole envelope", "text json", false},
     {"quiet", 'q', NULL, "no logs, no progress: the result or the error alone", NULL, false},
     {"verbose", 'v', NULL, "also the stack, the figures and the risk", NULL, false},
