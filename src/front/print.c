@@ -38,13 +38,14 @@ static void print_error(const struct cs_print *p, const struct cs_result *r)
             cs_text_style(p->colour, "\033[0m"));
     cs_text_safe(stderr, e->message);
     fputc('\n', stderr);
-    if (e->line) {
+    if (e->line && !p->no_place) {
         fputs("  at ", stderr);
         cs_text_safe(stderr, e->file);
         fprintf(stderr, "%sline %u%s%.0u\n", e->file.len ? ", " : "", e->line,
                 e->column ? ", column " : "", e->column);
     }
-    cs_text_lines(stderr, "  ", e->snippet);
+    if (!p->no_place)
+        cs_text_lines(stderr, "  ", e->snippet);
     if (p->verbose && e->stack.len)
         cs_text_lines(stderr, "  ", e->stack);
     if (e->suggestion.len) {

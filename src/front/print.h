@@ -12,7 +12,8 @@
 struct cs_print {
     bool json; /* the whole envelope to stdout */
     bool quiet, verbose;
-    bool colour; /* stderr is a terminal that wants it */
+    bool no_place; /* the program is ours: where in it something went wrong says nothing */
+    bool colour;   /* stderr is a terminal that wants it */
 };
 
 void cs_print_result(const struct cs_print *print, const struct cs_result *result);
