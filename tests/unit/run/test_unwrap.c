@@ -105,12 +105,9 @@ static void what_is_no_result_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CS_TEST(structured_content_comes_first),
-        CS_TEST(one_text_is_parsed_if_it_is_json),
-        CS_TEST(other_text_stays_text),
-        CS_TEST(blocks_arrive_as_they_are),
-        CS_TEST(an_error_is_its_text),
-        CS_TEST(a_long_error_is_cut_between_characters),
+        CS_TEST(structured_content_comes_first), CS_TEST(one_text_is_parsed_if_it_is_json),
+        CS_TEST(other_text_stays_text),          CS_TEST(blocks_arrive_as_they_are),
+        CS_TEST(an_error_is_its_text),           CS_TEST(a_long_error_is_cut_between_characters),
         CS_TEST(what_is_no_result_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
