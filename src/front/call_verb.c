@@ -7,6 +7,8 @@
 #include "front/session.h"
 #include "front/text.h"
 
+#define WAIT_MS 30000u /* the first start of a server may download it */
+
 struct calling {
     struct cs_session session;
     struct cs_words operands;
@@ -66,6 +68,30 @@ static const struct cs_tool *find(const struct cs_catalogue *catalogue, const ch
     return found;
 }
 
+struct asked {
+    const char *server;
+    struct cs_err *err;
+};
+
+static void tell(void *ctx, const struct cs_server_state *state)
+{
+    struct asked *a = ctx;
+    if (!cs_str_is(state->name, a->server))
+        return;
+    struct cs_str why = cs_session_error(state);
+    if (strcmp(state->state, "disabled") == 0)
+        cs_fail(a->err, CS_DENIED,
+                "the server '%s' is disabled; 'caisson enable %s' switches it on", a->server,
+                a->server);
+    else if (why.len)
+        cs_fail(a->err, CS_UPSTREAM, "server '%s': %.*s", a->server, CS_STR_ARG(why));
+    else
+        cs_fail(a->err, CS_UPSTREAM,
+                "the server '%s' has not answered yet; 'caisson list %s' tells "
+                "how it is doing",
+                a->server, a->server);
+}
+
 static int start(struct calling *c, struct cs_err *err)
 {
     struct cs_session *s = &c->session;
@@ -78,6 +104,11 @@ static int start(struct calling *c, struct cs_err *err)
     const char *name = c->operands.at[0];
     if (!strpbrk(name, "./"))
         return cs_fail(err, CS_INVALID, "'%s' is not SERVER.TOOL", name);
+    if (s->server && !cs_catalogue_listed(s->catalogue, cs_str(s->server))) {
+        struct asked asked = {s->server, err};
+        cs_tools_servers(s->tools, tell, &asked);
+        return -1;
+    }
     const struct cs_tool *found = find(s->catalogue, name, &server, &tool);
     c->known = found != NULL;
     /* One that is not known is asked for nevertheless: the gate knows what to say about it. */
@@ -132,6 +163,7 @@ int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
         c.print.no_place = true;
         c.print.colour = cs_text_colour(stderr);
         c.session.ctx = &c;
+        c.session.timeout_ms = c.timeout_ms ? c.timeout_ms : WAIT_MS;
         c.session.sandbox = &c.sandbox;
         c.session.tool = c.operands.at[0];
         status = cs_session_run(verb, &c.session);

@@ -65,7 +65,9 @@ static void print_pretty(struct cs_str json)
 /* Who has not answered, or failed: then something may be missing from what was printed. */
 static void print_missing(void *ctx, const struct cs_server_state *state)
 {
-    (void)ctx;
+    const struct cs_session *s = ctx;
+    if (s->server && !cs_str_is(state->name, s->server))
+        return;
     bool failed = strcmp(state->state, "failed") == 0 || strcmp(state->state, "waiting") == 0 ||
                   strcmp(state->state, "login") == 0;
     if (!failed && strcmp(state->state, "connecting") != 0)
@@ -81,8 +83,8 @@ static void print_missing(void *ctx, const struct cs_server_state *state)
 static void end(struct cs_session *s, int status)
 {
     fflush(stdout);
-    if (!s->server && s->tools)
-        cs_tools_servers(s->tools, print_missing, NULL);
+    if (s->tools)
+        cs_tools_servers(s->tools, print_missing, s);
     cs_session_end(s, status);
 }
 

@@ -243,10 +243,11 @@ def test_a_text_that_looks_like_a_number_stays_a_text(t):
 @table([("unknown tool", ["everything.getSm", "a=1"], 2, "getSum"), ("unknown server", ["evrything.getSum"], 2, "everything"),
         ("no tool", ["everything"], 2, "SERVER.TOOL"), ("missing argument", ["everything.getSum", "a=1"], 2, "b"),
         ("wrong type", ["everything.getSum", "a=1", "b=x"], 2, "must be a number"), ("not json", ["everything.getSum", "{a}"], 2, "JSON"),
+        ("failed server", ["broken.x"], 1, "broken.*status 1"), ("disabled server", ["off.x"], 3, "caisson enable off"),
         ("tool error", ["files.readTextFile", "path=/etc/shadow"], 1, "denied"),
         ("too late", ["everything.triggerLongRunningOperation", "duration=20", "steps=2", "--timeout", "2s"], 4, "limit")])
 def test_what_goes_wrong_has_a_status_and_a_word(t, name, words, status, says):
-    everything_and_files(t)
+    everything_and_files(t, broken={"command": "false"}, off={"command": "cat", "enabled": False})
     done = t.caisson("tools", "call", *words)
     t.status(done, status)
     t.matches(done.err, says, "stderr")
