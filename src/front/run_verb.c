@@ -310,19 +310,16 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     if (take_words(&a, verb, argc, argv, &err) < 0) {
         status = cs_usage_error(verb, &err);
     } else if (cs_data_scratch(a.data_dir, &err) < 0) {
-        fprintf(stderr, "caisson run: %s\n", err.msg);
-        status = CS_EXIT_OURS;
+        status = cs_verb_failed(verb, &err);
     } else {
         a.sandbox.scratch_dir = a.data_dir;
 #ifdef CS_TEST_HOOKS
         const char *weak = getenv("CAISSON_TEST_WEAK_JAIL");
         a.sandbox.weak_for_test = weak && weak[0] == '1';
 #endif
-        status = a.batch ? cs_run_batch(&a) : run_one(&a, &err);
-        if (status < 0) {
-            fprintf(stderr, "caisson run: %s\n", err.msg);
-            status = err.code == CS_DENIED ? CS_EXIT_DENIED : CS_EXIT_OURS;
-        }
+        status = a.batch ? cs_run_batch(&a, &err) : run_one(&a, &err);
+        if (status < 0)
+            status = cs_verb_failed(verb, &err);
     }
     cs_buf_done(&a.code);
     cs_buf_done(&a.inputs);
