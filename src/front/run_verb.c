@@ -103,6 +103,12 @@ static int take_option(struct cs_run_args *a, const struct cs_option *o, const c
     case 'n':
         a->sandbox.no_cgroups = true;
         return 0;
+    case 'c':
+        a->config = value;
+        return 0;
+    case 'p':
+        a->policy = value;
+        return 0;
     case 'b':
         a->batch = true;
         return 0;
@@ -163,7 +169,7 @@ static int take_words(struct cs_run_args *a, const struct cs_verb *verb, int arg
 
 struct session {
     struct cs_run_args *args;
-    struct cs_runner *runner;
+    struct cs_world world;
     struct cs_run *run;
     uv_timer_t spinner;
     uv_signal_t interrupts[3];
@@ -340,7 +346,7 @@ static void on_done(void *ctx, const struct cs_result *r)
     uv_close((uv_handle_t *)&s->spinner, NULL);
     for (size_t i = 0; i < CS_COUNT(s->interrupts); i++)
         uv_close((uv_handle_t *)&s->interrupts[i], NULL);
-    cs_runner_close(s->runner, NULL, NULL);
+    cs_world_close(&s->world, NULL, NULL);
 }
 
 static void on_interrupt(uv_signal_t *h, int number)
@@ -356,7 +362,9 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     uv_loop_t *loop = uv_default_loop();
     struct session s = {.args = a, .colour = cs_text_colour(stderr)};
     s.terminal = cs_text_colour(stderr) && !a->quiet && !a->json;
-    if (cs_runner_new(loop, &a->sandbox, &s.runner, err) < 0)
+    struct cs_world_options world = {
+        .config = a->config, .policy = a->policy, .sandbox = &a->sandbox};
+    if (cs_world_open(loop, &world, &s.world, err) < 0)
         return -1;
     uv_timer_init(loop, &s.spinner);
     s.spinner.data = &s;
@@ -377,7 +385,7 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .workspace = a->workspace,
     };
     struct cs_run_watch watch = {on_log, on_output, on_progress};
-    s.run = cs_run_start(s.runner, &request, &watch, on_done, &s);
+    s.run = cs_run_start(s.world.runner, &request, &watch, on_done, &s);
     uv_run(loop, UV_RUN_DEFAULT);
     uv_loop_close(loop);
     return s.exit_status;
@@ -390,7 +398,7 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     int status;
     if (take_words(&a, verb, argc, argv, &err) < 0) {
         status = cs_usage_error(verb, &err);
-    } else if (cs_data_scratch(a.data_dir, sizeof a.data_dir, &err) < 0) {
+    } else if (cs_data_scratch(a.data_dir, &err) < 0) {
         fprintf(stderr, "caisson run: %s\n", err.msg);
         status = CS_EXIT_OURS;
     } else {

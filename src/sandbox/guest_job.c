@@ -126,6 +126,8 @@ static bool read_reply(struct cs_job *j)
         j->guest->ended = true;
         j->guest->status = r.status;
         return true;
+    case CS_GUEST_STARTED: /* only servers say so */
+        return true;
     case CS_GUEST_FAILED:
         on_failed(j, &r.err);
         return false;

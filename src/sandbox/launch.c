@@ -16,6 +16,8 @@
 
 #include "base/buf.h"
 #include "base/own.h"
+#include "sandbox/launch_jail.h"
+#include "sandbox/proxy.h"
 #include "sandbox/tree.h"
 
 /* Where commands are when the environment says nothing. */
@@ -225,6 +227,34 @@ static int explain(const struct cs_launch *l, const struct birth *b, struct cs_e
     }
 }
 
+int cs_launch_find(const struct cs_launch *l, struct cs_buf *program, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf candidates = {0};
+    find_candidates(l, &candidates);
+    struct birth b = {.failed = AT_EXEC, .error = ENOENT, .candidates = candidates.at};
+    CS_AUTO_FD int dir = l->cwd ? open(l->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (const char *path = candidates.at; *path; path = next_candidate(path)) {
+        struct stat st;
+        if (faccessat(l->cwd ? dir : AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ||
+            fstatat(l->cwd ? dir : AT_FDCWD, path, &st, 0) < 0) {
+            note_exec(&b, path, errno);
+            continue;
+        }
+        if (!S_ISREG(st.st_mode)) {
+            note_exec(&b, path, EACCES);
+            continue;
+        }
+        char here[4096] = "";
+        if (path[0] != '/' && !l->cwd && !getcwd(here, sizeof here))
+            return cs_fail_errno(err, "the current directory");
+        if (path[0] != '/')
+            cs_buf_printf(program, "%s/", l->cwd ? l->cwd : here);
+        cs_buf_puts(program, path);
+        return 0;
+    }
+    return explain(l, &b, err);
+}
+
 struct pipes {
     int ours[3], theirs[3];
 };
@@ -307,12 +337,11 @@ static int start(const struct cs_launch *l, struct pipes *pipes, struct cs_child
 int cs_launch(uv_loop_t *loop, const struct cs_launch *launch, struct cs_child *child,
               struct cs_err *err)
 {
-    (void)loop;
     struct pipes pipes;
     if (!launch->argv || !launch->argv[0])
         return cs_fail(err, CS_INVALID, "there is no command to start");
     if (launch->jail)
-        return cs_fail(err, CS_DENIED, "a jailed server cannot be started yet");
+        return cs_launch_jailed(loop, launch, child, err);
     int r = make_pipes(&pipes, err);
     if (r == 0)
         r = start(launch, &pipes, child, err);
@@ -332,6 +361,10 @@ void cs_child_kill(const struct cs_child *child, int signal)
 
 void cs_child_done(struct cs_child *child)
 {
+    cs_proxy_close(child->proxy);
+    child->proxy = NULL;
+    cs_jailed_free(child->jailed);
+    child->jailed = NULL;
     cs_closep(&child->in);
     cs_closep(&child->out);
     cs_closep(&child->err);

@@ -11,11 +11,8 @@
 
 #include "base/mem.h"
 #include "sandbox/folder.h"
+#include "sandbox/jail.h"
 #include "sandbox/jobs.h"
-
-/* Ids that own nothing on any machine we know of; every daemon takes a range of its own. */
-#define UID_BASE        0x70000000u
-#define UIDS_PER_DAEMON 1024u
 
 #define ZYGOTE_TRIES 4
 
@@ -519,7 +516,7 @@ int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
     struct cs_sandbox *s = CS_NEW(struct cs_sandbox);
     s->loop = loop;
     s->options = *options;
-    s->uid_base = UID_BASE + ((uint32_t)getpid() & 0xffff) * UIDS_PER_DAEMON;
+    s->uid_base = cs_jail_uid_base();
     if (cs_cages_open(options->no_cgroups, &s->cages, err) < 0) {
         free(s);
         return -1;

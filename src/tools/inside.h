@@ -100,7 +100,7 @@ void cs_box_unref(struct cs_config_box *box);
 void cs_server_need(struct cs_server *server);
 void cs_tools_maybe_closed(struct cs_tools *tools);
 
-/* calls.c: those that wait for the configuration get an error, or begin. */
+/* send.c: those that wait for the configuration get an error, or begin. */
 void cs_calls_fail(struct cs_server *server, const struct cs_err *err);
 void cs_calls_start(struct cs_tools *tools);
 

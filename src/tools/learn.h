@@ -3,8 +3,9 @@
  * every result seen so far fits, and that stays small.
  *
  * Runs in: daemon; pure. Results are foreign: at most CS_LEARN_NODES values of one are looked at,
- * of a long array its first and last; deeper than 12 levels, more than 60 keys of one object (then
- * it is a map) or more than 4 alternatives become unknown.
+ * of a long array its first and last. Deeper than 12 levels or more than 4 alternatives become
+ * unknown. An object with more than 60 keys is a map, and so is one whose keys are data: addresses,
+ * paths, dates, numbers.
  */
 #ifndef CS_TOOLS_LEARN_H
 #define CS_TOOLS_LEARN_H
@@ -20,7 +21,8 @@
  * The smallest sensible schema that what `schema` (empty: nothing yet) allows fits, and `value`
  * too: types merged, a property optional unless always there, integer + number = number, null kept,
  * differing kinds as anyOf. `schema` is one that this function made; anything else is CS_INVALID.
- * No example values get in: the schema may be shown to a model, and values may be personal.
+ * No example values get in: the schema may be shown to a model, and values may be personal. The
+ * order of keys does not matter, and `merged` is at most CS_LEARN_BYTES more.
  */
 int cs_learn(struct cs_str schema, struct cs_json_val value, struct cs_buf *merged,
              struct cs_err *err);

@@ -191,10 +191,13 @@ static int write_root(int dir, struct cs_offer *const *offers, size_t count, str
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_declare_server *servers = cs_arena_alloc(&arena, sizeof *servers * (count + 1));
+    size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         CS_AUTO_BUF struct cs_buf about = {0};
+        if (!cs_offer_listed(offers[i]))
+            continue;
         cs_declare_summary(cs_offer_instructions(offers[i]), 120, &about);
-        servers[i] = (struct cs_declare_server){
+        servers[listed++] = (struct cs_declare_server){
             .name = cs_offer_server(offers[i]),
             .ident = cs_offer_ident(offers[i]),
             .about = cs_arena_dup(&arena, cs_buf_str(&about)),
@@ -202,11 +205,11 @@ static int write_root(int dir, struct cs_offer *const *offers, size_t count, str
         };
     }
     CS_AUTO_BUF struct cs_buf text = {0};
-    cs_declare_readme(servers, count, &text);
+    cs_declare_readme(servers, listed, &text);
     if (put_file(dir, "README.md", cs_buf_str(&text), err) < 0)
         return -1;
     cs_buf_clear(&text);
-    cs_declare_globals(servers, count, &text);
+    cs_declare_globals(servers, listed, &text);
     return put_file(dir, "caisson.d.ts", cs_buf_str(&text), err);
 }
 
@@ -215,6 +218,9 @@ static int write_tree(int servers, int dir, struct cs_offer *const *offers, size
 {
     for (size_t i = 0; i < count; i++) {
         char from[128], name[128];
+        /* What nobody knows yet is not there, so that an import of it asks the server. */
+        if (!cs_offer_listed(offers[i]))
+            continue;
         server_dir(offers[i], from);
         snprintf(name, sizeof name, "%.*s", CS_STR_ARG(cs_offer_server(offers[i])));
         CS_AUTO_FD int into = -1;

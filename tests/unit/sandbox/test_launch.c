@@ -1,79 +1,7 @@
 /* Starting servers: real processes. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "launching.h"
+
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-#include "sandbox/launch.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-static uv_loop_t *loop;
-static char dir[64]; /* of this run */
-
-static int64_t ms_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static const char *const plain_env[] = {"PATH=/usr/bin:/bin", NULL};
-
-static struct cs_child start(const struct cs_launch *l)
-{
-    struct cs_child child;
-    struct cs_err err = {0};
-    if (cs_launch(loop, l, &child, &err) < 0)
-        fail_msg("%s", err.msg);
-    return child;
-}
-
-static void refuse(const struct cs_launch *l, struct cs_err *err)
-{
-    struct cs_child child = {0};
-    *err = (struct cs_err){0};
-    assert_int_equal(cs_launch(loop, l, &child, err), -1);
-    assert_int_equal(child.pid, 0);
-}
-
-/* Reads until there are `want` bytes, the end of the stream, or too much time has passed. */
-static void read_some(int fd, size_t want, struct cs_buf *to)
-{
-    int64_t until = ms_now() + 20000;
-    while (to->len < want && ms_now() < until) {
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        poll(&p, 1, 100);
-        ssize_t n = read(fd, cs_buf_room(to, 65536), 65536);
-        if (n == 0)
-            return;
-        if (n > 0)
-            cs_buf_added(to, (size_t)n);
-    }
-}
-
-static siginfo_t await_end(struct cs_child *child)
-{
-    siginfo_t info = {0};
-    struct pollfd p = {.fd = child->pidfd, .events = POLLIN};
-    assert_int_equal(poll(&p, 1, 20000), 1);
-    assert_int_equal(waitid(P_PIDFD, (id_t)child->pidfd, &info, WEXITED), 0);
-    cs_child_done(child);
-    return info;
-}
 
 /* What a shell prints. */
 static const char *shell(const char *script, const char *const *env, const char *cwd,
@@ -84,18 +12,6 @@ static const char *shell(const char *script, const char *const *env, const char 
     read_some(child.out, SIZE_MAX, out);
     await_end(&child);
     return cs_buf_cstr(out);
-}
-
-static bool alive(pid_t pid)
-{
-    return kill(pid, 0) == 0;
-}
-
-static bool gone_soon(pid_t pid)
-{
-    for (int i = 0; i < 200 && alive(pid); i++)
-        usleep(10000);
-    return !alive(pid);
 }
 
 static void test_streams(void **state)
@@ -373,14 +289,6 @@ static void test_search_goes_on(void **state)
     struct cs_child child = start(&(struct cs_launch){.argv = argv, .env = env});
     assert_int_equal(await_end(&child).si_status, 0);
     unlink(path);
-}
-
-static int count_fds(void)
-{
-    int n = 0;
-    for (int i = 0; i < 4096; i++)
-        n += fcntl(i, F_GETFD) >= 0;
-    return n;
 }
 
 static void test_nothing_is_left(void **state)
