@@ -316,7 +316,7 @@ static int index_schemas(struct loader *l, struct cs_json_val v, uint32_t resour
     push(&t, v, resource);
     while (t.count > 0) {
         struct cs_json_val here = t.all[--t.count].value;
-        uint32_t in = t.all[t.count].resource, place;
+        uint32_t in = t.all[t.count].resource, place = 0;
         if (cs_load_place(l, here) != NO_NODE)
             continue;
         struct cs_str anchor = {0};

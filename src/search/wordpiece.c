@@ -48,7 +48,7 @@ static int read_vocabulary(struct cs_wordpiece *w, struct cs_json_val model, uin
     while (cs_json_next(vocab, &it, &key, &value)) {
         struct cs_str piece = cs_json_str(key, &arena);
         struct cs_str shown = cs_strn(piece.at, piece.len < 60 ? piece.len : 60);
-        uint32_t id;
+        uint32_t id = 0;
         if (read_id(value, rows, shown, &id, err) < 0)
             return -1;
         if (cs_str_eq(piece, unknown))
@@ -82,7 +82,7 @@ static int read_special(struct cs_wordpiece *w, struct cs_json_val tokens, uint3
     w->special_ids = cs_calloc(SPECIAL_MAX, sizeof *w->special_ids);
     while (cs_json_next(tokens, &it, NULL, &token)) {
         struct cs_str content = cs_json_str(cs_json_get(token, "content"), &arena);
-        uint32_t id;
+        uint32_t id = 0;
         if (content.len == 0 || content.len > PIECE_MAX)
             return cs_fail(err, CS_INVALID, "an added token without content, or with too much");
         struct cs_str shown = cs_strn(content.at, content.len < 60 ? content.len : 60);

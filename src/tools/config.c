@@ -243,7 +243,7 @@ static int take_type(struct reading *r, struct cs_json_val v, void *field, struc
 {
     static const char *const words[] = {"stdio",          "http", "streamable-http",
                                         "streamableHttp", "sse",  "streamable_http"};
-    int i;
+    int i = 0;
     (void)field;
     if (take_word(v, words, CS_COUNT(words), &i, err) < 0)
         return -1;
