@@ -254,6 +254,10 @@ static void advise(const struct cs_request *r, struct cs_diag *diag)
     if (at) {
         snprintf(diag->suggestion, sizeof diag->suggestion, "%s", at + sizeof turn - 1);
         at[1] = '\0';
+    } else if (r->status == CS_ANSWER_MISSING && cs_str_starts(r->path, "/mcp-servers/")) {
+        snprintf(diag->suggestion, sizeof diag->suggestion,
+                 "Tools are in /mcp-servers/<server>/<tool>.ts; `await searchTools('...')` finds "
+                 "them, and Object.keys(tools) names the servers.");
     } else if (r->status == CS_ANSWER_MISSING) {
         snprintf(diag->suggestion, sizeof diag->suggestion,
                  "Check the path: './name.ts' is a file of /workspace; tools are in "

@@ -56,6 +56,8 @@ def error_type(envelope):
         detail = "approval" if kind == "permission_error" and "approv" in message else "tool"
     if detail is None and kind == "permission_error" and ("import" in message or "module" in message):
         detail = "import"
+    if kind == "validation_error" and "half characters" in str(error.get("suggestion")):
+        detail = "result"
     if detail is None and kind == "validation_error" and "result" in message:
         detail = "result"
     if detail is None and (error.get("name") == "WorkerKilled" or "was ended by signal" in message):
