@@ -27,6 +27,7 @@ struct cs_type **cs_type_parts(struct cs_type_reader *r, size_t count)
 struct cs_props cs_props(struct cs_type_reader *r, size_t max)
 {
     size_t slots = 8;
+    r->nodes += max / 4; /* objects that are copied again and again count as well */
     while (slots < max * 2)
         slots *= 2;
     return (struct cs_props){
