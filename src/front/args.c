@@ -2,52 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/own.h"
 #include "front/verbs.h"
+#include "sandbox/limits.h"
 
-#define NEAR_MAX 3
 #define WORD_MAX 40
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-/* Edit distance of two short words. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t n = strlen(b);
-    if (strlen(a) >= WORD_MAX || n >= WORD_MAX)
-        return WORD_MAX;
-    size_t row[WORD_MAX];
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t up = row[j];
-            row[j] = least(up + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
-            corner = up;
-        }
-    }
-    return row[n];
-}
-
-const char *cs_nearest(const char *word, const char *const *names, size_t count)
-{
-    const char *best = NULL;
-    size_t best_distance = NEAR_MAX + 1;
-    for (size_t i = 0; i < count; i++) {
-        size_t d = distance(word, names[i]);
-        if (d < best_distance && d < strlen(word)) {
-            best = names[i];
-            best_distance = d;
-        }
-    }
-    return best;
-}
 
 static int unknown(const struct cs_verb *verb, const char *word, struct cs_err *err)
 {
@@ -151,4 +111,95 @@ int cs_args_next(struct cs_args *a, const struct cs_option **option, const char 
         return take_long(a, word + 2, option, value, err);
     a->cluster = word + 1;
     return take_letter(a, option, value, err);
+}
+
+void cs_words_done(struct cs_words *words)
+{
+    free(words->at);
+    *words = (struct cs_words){0};
+}
+
+static void push(struct cs_words *words, const char *word)
+{
+    words->at = cs_realloc(words->at, words->count + 1, sizeof *words->at);
+    words->at[words->count++] = word;
+}
+
+static int bind_number(const struct cs_option *o, const char *value, uint64_t *to,
+                       struct cs_err *err)
+{
+    char *end;
+    unsigned long long n = strtoull(value, &end, 10);
+    if (*end || end == value || value[0] == '-')
+        return cs_fail(err, CS_INVALID, "--%s: '%s' is not a whole number", o->name, value);
+    *to = n;
+    return 0;
+}
+
+/* A bare number is of seconds, as for every --timeout of the field. */
+static int bind_time(const struct cs_option *o, const char *value, uint32_t *to, struct cs_err *err)
+{
+    char text[32];
+    uint64_t ms;
+    bool bare = value[strspn(value, "0123456789.")] == '\0';
+    snprintf(text, sizeof text, "%s%s", value, bare ? "s" : "");
+    if (cs_limit_parse(CS_LIMIT_WALL_CLOCK, text, &ms, err) < 0)
+        return -1;
+    if (ms < 1 || ms > 86400000)
+        return cs_fail(err, CS_INVALID, "--%s: '%s' is not between 1ms and a day", o->name, value);
+    *to = (uint32_t)ms;
+    return 0;
+}
+
+static int bind_one(const struct cs_option *o, const char *value, const struct cs_bind *b,
+                    struct cs_err *err)
+{
+    switch (b->kind) {
+    case CS_BIND_TEXT:
+        *(const char **)b->to = value;
+        return 0;
+    case CS_BIND_FLAG:
+        *(bool *)b->to = true;
+        return 0;
+    case CS_BIND_JSON:
+        *(bool *)b->to = strcmp(value, "json") == 0;
+        return 0;
+    case CS_BIND_WORDS:
+        push(b->to, value);
+        return 0;
+    case CS_BIND_NUMBER:
+        return bind_number(o, value, b->to, err);
+    case CS_BIND_TIME:
+        return bind_time(o, value, b->to, err);
+    }
+    return cs_fail(err, CS_BUG, "option --%s has no kind", o->name);
+}
+
+int cs_args_bind(const struct cs_verb *verb, int argc, char **argv, const struct cs_bind *binds,
+                 struct cs_words *operands, struct cs_err *err)
+{
+    struct cs_args args = {.verb = verb, .argc = argc, .argv = argv};
+    const struct cs_option *option;
+    const char *value;
+    bool dashes = false;
+    int got;
+    while ((got = cs_args_next(&args, &option, &value, err)) > 0) {
+        if (!option) {
+            if (args.only_operands && !dashes)
+                operands->dashes = operands->count;
+            dashes |= args.only_operands;
+            push(operands, value);
+            continue;
+        }
+        const struct cs_bind *b = binds;
+        while (b->name && strcmp(b->name, option->name) != 0)
+            b++;
+        if (!b->name)
+            return cs_fail(err, CS_BUG, "option --%s has no meaning", option->name);
+        if (bind_one(option, value, b, err) < 0)
+            return -1;
+    }
+    if (!dashes)
+        operands->dashes = operands->count;
+    return got;
 }

@@ -17,7 +17,7 @@
 
 struct batch {
     struct cs_run_args *args;
-    struct cs_runner *runner;
+    struct cs_world world;
     uv_loop_t *loop;
     uv_poll_t stdin_poll;
     uv_idle_t stdin_idle;
@@ -111,7 +111,7 @@ static int start(struct batch *b, struct cs_json_val root, struct cs_str id, str
     item->batch = b;
     cs_buf_putstr(&item->id, id);
     b->running++;
-    cs_run_start(b->runner, &request, NULL, on_done, item);
+    cs_run_start(b->world.runner, &request, NULL, on_done, item);
     return 0;
 }
 
@@ -139,7 +139,7 @@ static void finish(struct batch *b)
         uv_close((uv_handle_t *)&b->stdin_idle, NULL);
     else
         uv_close((uv_handle_t *)&b->stdin_poll, NULL);
-    cs_runner_close(b->runner, NULL, NULL);
+    cs_world_close(&b->world, NULL, NULL);
 }
 
 static void pump(struct batch *b)
@@ -190,7 +190,9 @@ int cs_run_batch(struct cs_run_args *args)
     struct batch b = {.args = args, .loop = uv_default_loop()};
     struct cs_err err = {0};
     args->sandbox.pool = args->jobs + 2;
-    if (cs_runner_new(b.loop, &args->sandbox, &b.runner, &err) < 0) {
+    struct cs_world_options world = {
+        .config = args->config, .policy = args->policy, .watch = true, .sandbox = &args->sandbox};
+    if (cs_world_open(b.loop, &world, &b.world, &err) < 0) {
         fprintf(stderr, "caisson run: %s\n", err.msg);
         return err.code == CS_DENIED ? CS_EXIT_DENIED : CS_EXIT_OURS;
     }

@@ -1,80 +1,32 @@
-/* `caisson VERB`: the verbs are rows. */
+/* `caisson VERB`: finds the row, and does what it says. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/own.h"
 #include "front/front.h"
+#include "front/text.h"
 #include "front/verbs.h"
 
-static const struct cs_option run_options[] = {
-    {"eval", 'e', "CODE", "run this code instead of a file", NULL, false},
-    {"input", 'i', "JSON|@FILE", "what the program sees as `inputs`; @- reads it from stdin", NULL,
-     false},
-    {"language", 'l', "NAME", "language of the program; otherwise taken from the file's name",
-     "typescript python bash node ts py sh js", false},
-    {"timeout", 't', "TIME", "wall clock: 30, 500ms, 2m (default 30s)", NULL, false},
-    {"memory", 'm', "BYTES", "memory, like 64M, 512M (default 512M, guests 256M)", NULL, false},
-    {"limit", 0, "NAME=VALUE", "any other limit; 'caisson help limits' lists them", NULL, false},
-    {"workspace", 'w', "DIR", "copied to /workspace before, and copied back afterwards", NULL,
-     false},
-    {"output", 'o', "FORMAT", "text (default), or json: the whole envelope", "text json", false},
-    {"quiet", 'q', NULL, "no logs, no progress: the result or the error alone", NULL, false},
-    {"verbose", 'v', NULL, "also the stack, the figures and the risk", NULL, false},
-    {"isolation", 0, "LEVEL", "light (default), or full: every run gets all namespaces anew",
-     "light full", false},
-    {"strict", 0, NULL, "no just-in-time compiler: no executable memory in the worker", NULL,
-     false},
-    {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
-     false},
-    {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
-    {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
-    {"jobs", 0, "N", "with --batch: how many at once", NULL, true},
-    {NULL, 0, NULL, NULL, NULL, false},
-};
-
-static const struct cs_option doctor_options[] = {
-    {"output", 'o', "FORMAT", "text (default) or json", "text json", false},
-    {NULL, 0, NULL, NULL, NULL, false},
-};
-
-static const struct cs_option no_options[] = {{NULL, 0, NULL, NULL, NULL, false}};
-
-const struct cs_verb cs_verbs[] = {
-    {"run", "FILE | -e CODE | -", "run a program in the jail and print its result",
-     "Runs TypeScript (or Python, bash, node) in an operating-system jail without files, network "
-     "or any other process in sight. What the program returns, exports by default, or ends with "
-     "as its last expression is its result.\n"
-     "\n"
-     "The result goes to stdout and logs to stderr. The exit status is 0; 1 if the program "
-     "failed; 2 for a wrong command line; 3 if it was denied; 4 if it reached a limit; 5 if "
-     "Caisson itself failed.\n"
-     "\n"
-     "Examples:\n"
-     "  caisson run -e 'return 6 * 7'\n"
-     "  caisson run report.ts --input @data.json --timeout 5s\n"
-     "  echo 'print(1 + 1)' | caisson run - --language python\n"
-     "  caisson run tidy.ts --workspace ./notes -o json\n",
-     run_options, cs_verb_run},
-    {"doctor", "", "try every wall of the jail on this machine",
-     "Tries each wall for real and says what holds, what does not, and what to do about it. The "
-     "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",
-     doctor_options, cs_verb_doctor},
-    {"completion", "bash | zsh | fish", "print a completion script for a shell",
-     "Examples:\n"
-     "  source <(caisson completion bash)\n"
-     "  caisson completion fish > ~/.config/fish/completions/caisson.fish\n",
-     no_options, cs_verb_completion},
-    {"help", "[VERB | limits]", "explain a verb, or the limits", "", no_options, cs_verb_help},
-    {"version", "", "print the version", "", no_options, cs_verb_version},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
-};
-
-const struct cs_verb *cs_verb_find(const char *name)
+const char *cs_verb_word(const struct cs_verb *verb)
 {
-    for (const struct cs_verb *v = cs_verbs; v->name; v++)
-        if (strcmp(v->name, name) == 0)
+    const char *space = strrchr(verb->name, ' ');
+    return space ? space + 1 : verb->name;
+}
+
+static const struct cs_verb *among(const struct cs_verb *verbs, const char *word)
+{
+    for (const struct cs_verb *v = verbs; v && v->name; v++)
+        if (strcmp(cs_verb_word(v), word) == 0)
             return v;
     return NULL;
+}
+
+const struct cs_verb *cs_verb_find(const char *const *words, int count, int *used)
+{
+    const struct cs_verb *verb = count > 0 ? among(cs_verbs, words[0]) : NULL;
+    const struct cs_verb *sub = verb && count > 1 ? among(verb->subs, words[1]) : NULL;
+    *used = sub ? 2 : verb ? 1 : 0;
+    return sub ? sub : verb;
 }
 
 int cs_usage_error(const struct cs_verb *verb, const struct cs_err *err)
@@ -84,18 +36,54 @@ int cs_usage_error(const struct cs_verb *verb, const struct cs_err *err)
     return CS_EXIT_USAGE;
 }
 
-static int no_such_verb(const char *word)
+int cs_verb_failed(const struct cs_verb *verb, const struct cs_err *err)
 {
-    const char *names[16];
+    static const enum cs_exit exits[] = {
+        [CS_OK] = CS_EXIT_OURS,          [CS_INVALID] = CS_EXIT_USAGE,
+        [CS_MISSING] = CS_EXIT_USAGE,    [CS_DENIED] = CS_EXIT_DENIED,
+        [CS_LIMIT] = CS_EXIT_LIMIT,      [CS_SCRIPT] = CS_EXIT_PROGRAM,
+        [CS_UPSTREAM] = CS_EXIT_PROGRAM, [CS_SYSTEM] = CS_EXIT_OURS,
+        [CS_BUG] = CS_EXIT_OURS,
+    };
+    fprintf(stderr, "caisson %s: ", verb->name);
+    cs_text_safe(stderr, cs_str(err->msg));
+    fputc('\n', stderr);
+    return (int)exits[err->code];
+}
+
+/* `of`: the verb whose own verbs are meant, or NULL. */
+static int no_such_verb(const struct cs_verb *of, const char *word)
+{
+    const char *names[64] = {NULL};
     size_t count = 0;
-    for (const struct cs_verb *v = cs_verbs; v->name && count < CS_COUNT(names); v++)
-        names[count++] = v->name;
-    const char *near = cs_nearest(word, names, count);
-    fprintf(stderr, "caisson: there is no verb '%s'", word);
+    for (const struct cs_verb *v = of ? of->subs : cs_verbs; v->name && count < CS_COUNT(names);
+         v++)
+        names[count++] = cs_verb_word(v);
+    const char *near = cs_nearest(word, names, count), *path = of ? of->name : "",
+               *space = of ? " " : "";
+    fprintf(stderr, "caisson%s%s: there is no verb '%s'", space, path, word);
     if (near)
-        fprintf(stderr, "; did you mean '%s'?\n", near);
+        fprintf(stderr, "; did you mean 'caisson %s%s%s'?\n", path, space, near);
     else
-        fprintf(stderr, "; 'caisson help' lists them\n");
+        fprintf(stderr, "; 'caisson help%s%s' lists them\n", space, path);
+    return CS_EXIT_USAGE;
+}
+
+static int help(const char *name)
+{
+    static const char *const word[] = {"help"};
+    int used;
+    char *args[] = {"help", (char *)name, NULL};
+    const struct cs_verb *verb = cs_verb_find(word, 1, &used);
+    return verb->main(verb, name ? 2 : 1, args);
+}
+
+/* A verb that has verbs of its own does nothing by itself. */
+int cs_verb_tools(const struct cs_verb *verb, int argc, char **argv)
+{
+    if (argc > 1 && argv[1][0] != '-')
+        return no_such_verb(verb, argv[1]);
+    help(verb->name);
     return CS_EXIT_USAGE;
 }
 
@@ -103,21 +91,20 @@ int cs_front_main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word) {
-        cs_verb_help(cs_verb_find("help"), 1, argv);
+        help(NULL);
         return CS_EXIT_USAGE;
     }
     if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)
         word = "help";
     else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
         word = "version";
-    const struct cs_verb *verb = cs_verb_find(word);
+    const char *const words[] = {word, argc > 2 ? argv[2] : ""};
+    int used;
+    const struct cs_verb *verb = cs_verb_find(words, 2, &used);
     if (!verb)
-        return no_such_verb(word);
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            char *args[] = {"help", (char *)verb->name, NULL};
-            return cs_verb_help(cs_verb_find("help"), 2, args);
-        }
-    }
-    return verb->main(verb, argc - 1, argv + 1);
+        return no_such_verb(NULL, word);
+    for (int i = 1 + used; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return help(verb->name);
+    return verb->main(verb, argc - used, argv + used);
 }

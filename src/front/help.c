@@ -30,6 +30,15 @@ static void print_options(const struct cs_verb *v)
     }
 }
 
+static void print_rows(const struct cs_verb *verbs)
+{
+    for (const struct cs_verb *v = verbs; v->name; v++) {
+        if (v->group)
+            printf("%s%s:\n", v == verbs ? "" : "\n", v->group);
+        printf("  %-14s %s\n", v->name, v->summary);
+    }
+}
+
 static void print_verb(const struct cs_verb *v)
 {
     printf("Usage: caisson %s%s%s%s\n\n", v->name, v->options->name ? " [OPTIONS]" : "",
@@ -39,16 +48,20 @@ static void print_verb(const struct cs_verb *v)
         printf("\n");
         cs_text_wrap(stdout, 0, v->text);
     }
+    if (v->subs) {
+        printf("\nVerbs:\n");
+        print_rows(v->subs);
+        printf("\n'caisson help %s VERB' explains one of them.\n", v->name);
+    }
     print_options(v);
 }
 
 static void print_overview(void)
 {
     printf("Caisson %s: an AI agent does its work by writing code, and this runs it in a jail.\n\n"
-           "Usage: caisson VERB [OPTIONS]\n\nVerbs:\n",
+           "Usage: caisson VERB [OPTIONS]\n\n",
            CS_VERSION);
-    for (const struct cs_verb *v = cs_verbs; v->name; v++)
-        printf("  %-12s %s\n", v->name, v->summary);
+    print_rows(cs_verbs);
     printf("\n'caisson help VERB' explains one of them. Try: caisson run -e 'return 6 * 7'\n");
 }
 
@@ -105,31 +118,41 @@ static void roff(const char *text)
         putchar('\n');
 }
 
+static void man_option(const struct cs_option *o)
+{
+    printf(".TP\n");
+    if (o->letter)
+        printf("\\fB\\-%c\\fR, ", o->letter);
+    printf("\\fB\\-\\-");
+    for (const char *c = o->name; *c; c++)
+        printf(*c == '-' ? "\\-" : "%c", *c);
+    printf("\\fR%s%s%s\n", o->arg ? " \\fI" : "", o->arg ? o->arg : "", o->arg ? "\\fR" : "");
+    roff(o->help);
+}
+
+static void man_verbs(const struct cs_verb *verbs)
+{
+    for (const struct cs_verb *v = verbs; v->name; v++) {
+        printf(".SS caisson %s %s\n", v->name, v->operands);
+        roff(v->summary);
+        if (*v->text)
+            printf(".PP\n");
+        roff(v->text);
+        for (const struct cs_option *o = v->options; o->name; o++)
+            if (!o->hidden)
+                man_option(o);
+        if (v->subs)
+            man_verbs(v->subs);
+    }
+}
+
 static void print_man(void)
 {
     printf(".TH CAISSON 1 \"\" \"Caisson %s\" \"User Commands\"\n.SH NAME\ncaisson \\- run an AI "
            "agent's code in an operating\\-system jail\n.SH SYNOPSIS\n.B caisson\n.I VERB\n"
            "[\\fIOPTIONS\\fR]\n.SH VERBS\n",
            CS_VERSION);
-    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
-        printf(".SS caisson %s %s\n", v->name, v->operands);
-        roff(v->summary);
-        printf(".PP\n");
-        roff(v->text);
-        for (const struct cs_option *o = v->options; o->name; o++) {
-            if (o->hidden)
-                continue;
-            printf(".TP\n");
-            if (o->letter)
-                printf("\\fB\\-%c\\fR, ", o->letter);
-            printf("\\fB\\-\\-");
-            for (const char *c = o->name; *c; c++)
-                printf(*c == '-' ? "\\-" : "%c", *c);
-            printf("\\fR%s%s%s\n", o->arg ? " \\fI" : "", o->arg ? o->arg : "",
-                   o->arg ? "\\fR" : "");
-            roff(o->help);
-        }
-    }
+    man_verbs(cs_verbs);
     printf(".SH LIMITS\n");
     for (int i = 0; i < CS_LIMIT_COUNT; i++) {
         struct cs_limits usual = cs_limits_default();
@@ -139,7 +162,9 @@ static void print_man(void)
         printf("(default %" PRIu64 " %s)\n", cs_limit_get(&usual, limit), cs_limit_unit(limit));
     }
     printf(".SH ENVIRONMENT\n.TP\n.B CAISSON_DATA\nthe data directory; otherwise\n"
-           ".I $XDG_DATA_HOME/caisson\n.TP\n.B NO_COLOR\nno colours, also on a terminal\n");
+           ".I $XDG_DATA_HOME/caisson\n.TP\n.B CAISSON_CONFIG\nthe file that names the MCP "
+           "servers; otherwise\n.I ./caisson.json\nor\n.I $XDG_CONFIG_HOME/caisson/caisson.json\n"
+           ".TP\n.B NO_COLOR\nno colours, also on a terminal\n");
 }
 
 int cs_verb_help(const struct cs_verb *verb, int argc, char **argv)
@@ -156,10 +181,20 @@ int cs_verb_help(const struct cs_verb *verb, int argc, char **argv)
         print_man();
         return CS_EXIT_OK;
     }
-    const struct cs_verb *about = cs_verb_find(argv[1]);
-    if (!about) {
+    char first[40];
+    snprintf(first, sizeof first, "%s", argv[1]);
+    char *space = strchr(first, ' '), *second = argc > 2 ? argv[2] : NULL;
+    if (space) {
+        *space = '\0';
+        second = space + 1;
+    }
+    const char *const words[] = {first, second};
+    int count = second ? 2 : 1, used;
+    const struct cs_verb *about = cs_verb_find(words, count, &used);
+    if (used != count) {
         struct cs_err err = {0};
-        cs_fail(&err, CS_INVALID, "there is no verb '%s'", argv[1]);
+        cs_fail(&err, CS_INVALID, "there is no verb '%s%s%s'", first, second ? " " : "",
+                second ? second : "");
         return cs_usage_error(verb, &err);
     }
     print_verb(about);
@@ -176,109 +211,4 @@ int cs_verb_version(const struct cs_verb *verb, int argc, char **argv)
     }
     printf("caisson %s\n", CS_VERSION);
     return CS_EXIT_OK;
-}
-
-/* --- completion --- */
-
-static void bash_completion(void)
-{
-    printf("# bash completion for caisson\n_caisson() {\n"
-           "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-           "  local verb=${COMP_WORDS[1]}\n"
-           "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++)
-        printf("%s ", v->name);
-    printf("' -- \"$cur\")); return\n  fi\n  case \"$verb $prev\" in\n");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++)
-        for (const struct cs_option *o = v->options; o->name; o++)
-            if (o->choices)
-                printf(
-                    "  '%s --%s'%s%s%c%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
-                    v->name, o->name, o->letter ? "|'" : "", o->letter ? v->name : "",
-                    o->letter ? ' ' : ' ', o->letter ? (char[]){'-', o->letter, '\'', 0} : "",
-                    o->choices);
-    printf("  esac\n  case \"$verb\" in\n");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
-        printf("  %s) [[ $cur == -* ]] && COMPREPLY=($(compgen -W '", v->name);
-        for (const struct cs_option *o = v->options; o->name; o++)
-            if (!o->hidden)
-                printf("--%s ", o->name);
-        printf("' -- \"$cur\")) || COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n");
-    }
-    printf("  esac\n}\ncomplete -o filenames -F _caisson caisson\n");
-}
-
-/* Text inside single quotes of a shell, without the characters that mean something there. */
-static void quoted(const char *text)
-{
-    for (; *text; text++)
-        if (*text != '\'' && *text != '[' && *text != ']' && *text != ':')
-            putchar(*text);
-}
-
-static void zsh_completion(void)
-{
-    printf("#compdef caisson\n_caisson() {\n  local -a verbs\n  verbs=(\n");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
-        printf("    '%s:", v->name);
-        quoted(v->summary);
-        printf("'\n");
-    }
-    printf("  )\n  if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n"
-           "  case $words[2] in\n");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
-        printf("  %s) _arguments ", v->name);
-        for (const struct cs_option *o = v->options; o->name; o++) {
-            if (o->hidden)
-                continue;
-            printf("'--%s[", o->name);
-            quoted(o->help);
-            printf("]%s%s%s%s' ", o->arg ? ":value:" : "", o->choices ? "(" : "",
-                   o->choices ? o->choices : "", o->choices ? ")" : "");
-        }
-        printf("'*:file:_files' ;;\n");
-    }
-    printf("  esac\n}\n_caisson \"$@\"\n");
-}
-
-static void fish_completion(void)
-{
-    printf("complete -c caisson -f -n __fish_use_subcommand -a '");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++)
-        printf("%s ", v->name);
-    printf("'\n");
-    for (const struct cs_verb *v = cs_verbs; v->name; v++) {
-        for (const struct cs_option *o = v->options; o->name; o++) {
-            if (o->hidden)
-                continue;
-            printf("complete -c caisson -n '__fish_seen_subcommand_from %s' -l %s", v->name,
-                   o->name);
-            if (o->letter)
-                printf(" -s %c", o->letter);
-            if (o->choices)
-                printf(" -x -a '%s'", o->choices);
-            else if (o->arg)
-                printf(" -r");
-            printf(" -d '");
-            quoted(o->help);
-            printf("'\n");
-        }
-    }
-}
-
-int cs_verb_completion(const struct cs_verb *verb, int argc, char **argv)
-{
-    static const struct {
-        const char *shell;
-        void (*print)(void);
-    } shells[] = {{"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
-    for (size_t i = 0; argc == 2 && i < sizeof shells / sizeof *shells; i++) {
-        if (strcmp(argv[1], shells[i].shell) == 0) {
-            shells[i].print();
-            return CS_EXIT_OK;
-        }
-    }
-    struct cs_err err = {0};
-    cs_fail(&err, CS_INVALID, "name a shell: bash, zsh or fish");
-    return cs_usage_error(verb, &err);
 }

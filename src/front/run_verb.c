@@ -8,29 +8,13 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "front/data.h"
 #include "front/text.h"
 
 /* --- words --- */
-
-static int read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err)
-{
-    for (;;) {
-        char *to = cs_buf_room(out, 65536);
-        ssize_t n = read(fd, to, 65536);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cs_fail_errno(err, "read");
-        if (n == 0)
-            return 0;
-        cs_buf_added(out, (size_t)n);
-        if (out->len > max)
-            return cs_fail(err, CS_INVALID, "more than %zu bytes", max);
-    }
-}
 
 /* "-" is stdin. */
 static int read_path(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
@@ -41,7 +25,7 @@ static int read_path(const char *path, size_t max, struct cs_buf *out, struct cs
         err->code = CS_INVALID;
         return -1;
     }
-    if (read_fd(fd, max, out, err) < 0) {
+    if (cs_file_read_fd(fd, max, out, err) < 0) {
         err->code = CS_INVALID;
         return cs_wrap(err, "'%s'", path);
     }
@@ -119,6 +103,12 @@ static int take_option(struct cs_run_args *a, const struct cs_option *o, const c
     case 'n':
         a->sandbox.no_cgroups = true;
         return 0;
+    case 'c':
+        a->config = value;
+        return 0;
+    case 'p':
+        a->policy = value;
+        return 0;
     case 'b':
         a->batch = true;
         return 0;
@@ -179,7 +169,7 @@ static int take_words(struct cs_run_args *a, const struct cs_verb *verb, int arg
 
 struct session {
     struct cs_run_args *args;
-    struct cs_runner *runner;
+    struct cs_world world;
     struct cs_run *run;
     uv_timer_t spinner;
     uv_signal_t interrupts[3];
@@ -356,7 +346,7 @@ static void on_done(void *ctx, const struct cs_result *r)
     uv_close((uv_handle_t *)&s->spinner, NULL);
     for (size_t i = 0; i < CS_COUNT(s->interrupts); i++)
         uv_close((uv_handle_t *)&s->interrupts[i], NULL);
-    cs_runner_close(s->runner, NULL, NULL);
+    cs_world_close(&s->world, NULL, NULL);
 }
 
 static void on_interrupt(uv_signal_t *h, int number)
@@ -372,7 +362,9 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     uv_loop_t *loop = uv_default_loop();
     struct session s = {.args = a, .colour = cs_text_colour(stderr)};
     s.terminal = cs_text_colour(stderr) && !a->quiet && !a->json;
-    if (cs_runner_new(loop, &a->sandbox, &s.runner, err) < 0)
+    struct cs_world_options world = {
+        .config = a->config, .policy = a->policy, .sandbox = &a->sandbox};
+    if (cs_world_open(loop, &world, &s.world, err) < 0)
         return -1;
     uv_timer_init(loop, &s.spinner);
     s.spinner.data = &s;
@@ -393,7 +385,7 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .workspace = a->workspace,
     };
     struct cs_run_watch watch = {on_log, on_output, on_progress};
-    s.run = cs_run_start(s.runner, &request, &watch, on_done, &s);
+    s.run = cs_run_start(s.world.runner, &request, &watch, on_done, &s);
     uv_run(loop, UV_RUN_DEFAULT);
     uv_loop_close(loop);
     return s.exit_status;
@@ -406,7 +398,7 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     int status;
     if (take_words(&a, verb, argc, argv, &err) < 0) {
         status = cs_usage_error(verb, &err);
-    } else if (cs_data_scratch(a.data_dir, sizeof a.data_dir, &err) < 0) {
+    } else if (cs_data_scratch(a.data_dir, &err) < 0) {
         fprintf(stderr, "caisson run: %s\n", err.msg);
         status = CS_EXIT_OURS;
     } else {

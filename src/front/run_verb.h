@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "front/verbs.h"
+#include "front/world.h"
 #include "run/run.h"
 
 struct cs_run_args {
@@ -13,11 +14,11 @@ struct cs_run_args {
     bool has_language;
     enum cs_language language;
     struct cs_limits limits;
-    const char *workspace;
+    const char *workspace, *config, *policy;
     bool json, quiet, verbose, batch;
     uint32_t jobs;
     struct cs_sandbox_options sandbox;
-    char data_dir[4096];
+    char data_dir[CS_DATA_PATH];
 };
 
 /* The exit status that a result stands for. */

@@ -8,8 +8,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
+#include "base/near.h"
+#include "base/own.h"
 
 enum cs_exit {
     CS_EXIT_OK = 0,
@@ -36,11 +39,17 @@ struct cs_verb {
     const char *text;     /* the rest of the help, paragraphs */
     const struct cs_option *options;
     int (*main)(const struct cs_verb *verb, int argc, char **argv); /* argv[0]: the verb */
+    const char *group;          /* heading in the overview; NULL: that of the row before */
+    const struct cs_verb *subs; /* verbs of its own, named "tools search"; or NULL */
 };
 
-/* All verbs; ends with a row without a name. */
+/* All verbs; ends with a row without a name, like `subs`. */
 extern const struct cs_verb cs_verbs[];
-const struct cs_verb *cs_verb_find(const char *name);
+
+/* The verb that the first words name ("tools", "search"), and in *used how many they are; NULL if
+ * there is none. A verb with verbs of its own is answered if the second word is none of them. */
+const struct cs_verb *cs_verb_find(const char *const *words, int count, int *used);
+const char *cs_verb_word(const struct cs_verb *verb); /* "search" of "tools search" */
 
 /*
  * Walks the arguments: each call yields the next option (its row and value) or operand (row NULL).
@@ -56,12 +65,37 @@ struct cs_args {
 int cs_args_next(struct cs_args *args, const struct cs_option **option, const char **value,
                  struct cs_err *err);
 
-/* The name in `names` (separated by spaces) that `word` is probably a misspelling of; NULL if none
- * is near. */
-const char *cs_nearest(const char *word, const char *const *names, size_t count);
+/*
+ * All arguments at once: each option goes where its row among `binds` says, the last row has no
+ * name. Operands are gathered; `dashes` is how many came before "--" (if there is none, all).
+ */
+enum cs_bind_kind {
+    CS_BIND_TEXT,   /* const char * */
+    CS_BIND_FLAG,   /* bool */
+    CS_BIND_NUMBER, /* uint64_t */
+    CS_BIND_TIME,   /* uint32_t, milliseconds; a bare number is of seconds */
+    CS_BIND_WORDS,  /* struct cs_words: may be given several times */
+    CS_BIND_JSON,   /* bool: is the value "json"? */
+};
+struct cs_bind {
+    const char *name;
+    enum cs_bind_kind kind;
+    void *to;
+};
+struct cs_words {
+    const char **at;
+    size_t count, dashes;
+};
+#define CS_AUTO_WORDS CS_AUTO(cs_words_done)
+void cs_words_done(struct cs_words *words);
+int cs_args_bind(const struct cs_verb *verb, int argc, char **argv, const struct cs_bind *binds,
+                 struct cs_words *operands, struct cs_err *err);
 
 /* Prints "caisson VERB: message" and where help is; returns CS_EXIT_USAGE. */
 int cs_usage_error(const struct cs_verb *verb, const struct cs_err *err);
+
+/* Prints "caisson VERB: message"; returns the exit status that the error stands for. */
+int cs_verb_failed(const struct cs_verb *verb, const struct cs_err *err);
 
 /* The verbs. */
 int cs_verb_run(const struct cs_verb *verb, int argc, char **argv);
@@ -69,5 +103,18 @@ int cs_verb_doctor(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_help(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_version(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_completion(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_add(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_remove(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_enable(const struct cs_verb *verb, int argc, char **argv); /* and disable */
+int cs_verb_import(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_list(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_login(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_logout(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_list(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_search(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_show(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_tree(const struct cs_verb *verb, int argc, char **argv);
 
 #endif

@@ -40,6 +40,9 @@ struct cs_limits cs_policy_ceiling(enum cs_risk risk)
         .result = 16ull << 20,
         .json_depth = 1000,
         .tool_calls = 10000,
+        .calls_at_once = 64,
+        .arguments = 15ull << 20,
+        .call_result = 31ull << 20,
     };
 }
 

@@ -1,8 +1,8 @@
 /*
  * May it? Three questions, asked in this order by run/: admit (before anything is parsed), assess
- * (facts about the program become a verdict), and, with the tools to come, call.
+ * (facts about the program become a verdict), and call (each time the program wants a tool).
  *
- * Runs in: daemon. Pure functions over their arguments; nothing is kept.
+ * Runs in: daemon. Pure functions over their arguments, and over a policy file that was read once.
  */
 #ifndef CS_POLICY_POLICY_H
 #define CS_POLICY_POLICY_H
@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "sandbox/limits.h"
 
@@ -52,5 +54,47 @@ void cs_policy_assess(struct cs_str facts, const struct cs_limits *asked, struct
 /* The same for a guest, whose program nobody has parsed. */
 void cs_policy_assess_guest(const char *language, const struct cs_limits *asked,
                             struct cs_arena *arena, struct cs_verdict *verdict);
+
+/*
+ * calls.c: the section `tools` of a policy file.
+ *
+ *     {"tools": {"allow": ["*"], "deny": ["admin/{*}", "{*}/delete*"], "ask": ["bank/transfer"],
+ *                "timeout_ms": 30000, "max_argument_bytes": 1000000, "max_result_bytes": 1000000,
+ *                "rules": [{"tool": "bank/{*}", "timeout_ms": 5000,
+ *                           "parameters": {"amount": {"max": 100}}}],
+ *                "principals": {"ci-*": {"deny": ["github/merge*"]}}}}
+ *
+ * (without the braces around the stars). A pattern matches "server/tool"; `*` stands for anything.
+ * Deny wins over ask, and ask over allow; the lists of a principal come on top of the general ones.
+ * A policy that cannot be read is an error: whoever loads it must not go on without.
+ */
+struct cs_policy;
+
+/* `path` NULL: everything is allowed. */
+int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *err);
+void cs_policy_free(struct cs_policy *policy);
+
+/* A tool in all its spellings; a rule that names one of them names the tool. */
+struct cs_target {
+    struct cs_str server, server_ident, tool, ident;
+};
+
+enum cs_grant { CS_GRANT_ALLOW, CS_GRANT_ASK, CS_GRANT_DENY };
+
+/* `why` (may be NULL) gets the pattern that decided, if one did. */
+enum cs_grant cs_policy_grant(const struct cs_policy *policy, struct cs_str principal,
+                              const struct cs_target *target, struct cs_str *why);
+
+/* What the policy says about calls of this tool; 0: nothing. */
+struct cs_call_limits {
+    uint32_t timeout_ms;
+    uint64_t arguments, result;
+};
+struct cs_call_limits cs_policy_call_limits(const struct cs_policy *policy,
+                                            const struct cs_target *target);
+
+/* The parameter rules. CS_DENIED: `err` says which parameter breaks which rule. */
+int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *target,
+                        struct cs_json_val arguments, struct cs_err *err);
 
 #endif

@@ -10,6 +10,12 @@ const char *cs_status_name(enum cs_status status)
     return names[status];
 }
 
+const char *cs_call_status_name(enum cs_call_status status)
+{
+    static const char *const names[] = {"ok", "error", "denied", "invalid", "limit", "cancelled"};
+    return names[status];
+}
+
 const char *cs_error_type_name(enum cs_error_type type)
 {
     static const char *const names[] = {
@@ -125,6 +131,38 @@ static void put_list(struct cs_json_writer *w, const char *key, const struct cs_
     cs_json_close(w, ']');
 }
 
+static void put_calls(struct cs_json_writer *w, const struct cs_result *r)
+{
+    cs_json_key(w, "calls");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < r->tool_calls; i++) {
+        const struct cs_call *c = &r->calls[i];
+        cs_json_open(w, '{');
+        cs_json_key(w, "server");
+        cs_json_put_str(w, c->server);
+        cs_json_key(w, "tool");
+        cs_json_put_str(w, c->tool);
+        cs_json_key(w, "status");
+        cs_json_put_z(w, cs_call_status_name(c->status));
+        cs_json_key(w, "latency_ms");
+        cs_json_put_f64(w, (double)c->us / 1000);
+        number(w, "argument_bytes", c->argument_bytes);
+        number(w, "result_bytes", c->result_bytes);
+        member(w, "error", c->error);
+        member(w, "drift", c->drift);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+}
+
+static double average_latency_ms(const struct cs_result *r)
+{
+    uint64_t us = 0;
+    for (uint32_t i = 0; i < r->tool_calls; i++)
+        us += r->calls[i].us;
+    return r->tool_calls ? (double)us / r->tool_calls / 1000 : 0;
+}
+
 static void put_risk(struct cs_json_writer *w, const struct cs_verdict *v)
 {
     cs_json_key(w, "risk");
@@ -147,6 +185,10 @@ static void put_metrics(struct cs_json_writer *w, const struct cs_result *r)
     cs_json_key(w, "memory_peak_mb");
     cs_json_put_f64(w, (double)(r->memory_peak / 1024) / 1024);
     number(w, "tool_calls", r->tool_calls);
+    if (r->tool_calls) {
+        cs_json_key(w, "avg_tool_latency_ms");
+        cs_json_put_f64(w, average_latency_ms(r));
+    }
     number(w, "result_size_bytes", r->value.len);
     cs_json_close(w, '}');
 }
@@ -191,8 +233,7 @@ void cs_envelope(const struct cs_result *r, struct cs_buf *out)
         else
             cs_json_put_null(&w);
     }
-    cs_json_key(&w, "calls");
-    cs_json_put_raw(&w, CS_STR("[]"));
+    put_calls(&w, r);
     cs_json_key(&w, "artifacts");
     cs_json_put_raw(&w, CS_STR("[]"));
     put_metrics(&w, r);

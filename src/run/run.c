@@ -13,20 +13,18 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "run/inside.h"
 
-struct cs_runner {
-    uv_loop_t *loop;
-    struct cs_sandbox *sandbox;
-};
-
-int cs_runner_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
+int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err)
 {
     struct cs_runner *r = CS_NEW(struct cs_runner);
     r->loop = loop;
-    if (cs_sandbox_new(loop, options, &r->sandbox, err) < 0) {
+    r->tools = options->tools;
+    r->policy = options->policy;
+    if (cs_sandbox_new(loop, options->sandbox, &r->sandbox, err) < 0) {
         free(r);
         return -1;
     }
@@ -56,6 +54,8 @@ static void finish(struct cs_run *run)
     free(run->logs);
     cs_buf_done(&run->out);
     cs_buf_done(&run->err);
+    free(run->records);
+    cs_catalogue_unref(run->catalogue);
     cs_arena_done(&run->arena);
     free(run);
 }
@@ -65,6 +65,7 @@ static void finish(struct cs_run *run)
 static void on_ended(void *ctx, const struct cs_job_end *end)
 {
     struct cs_run *run = ctx;
+    cs_gate_close(run);
     run->job = NULL;
     cs_settle(run, end);
     finish(run);
@@ -95,19 +96,15 @@ static void refuse(struct cs_run *run, const struct cs_err *err)
 
 /* --- 4. execute: what the program says while it runs --- */
 
-/* No tool server is configured yet, so there is only one answer. */
 static void on_call(void *ctx, uint64_t id, struct cs_str server, struct cs_str tool,
                     struct cs_str arguments)
 {
-    (void)arguments;
-    struct cs_run *run = ctx;
-    run->result.tool_calls++;
-    char text[300];
-    snprintf(text, sizeof text,
-             "there is no tool '%.*s' of a server '%.*s': no tool servers are configured",
-             (int)(tool.len < 80 ? tool.len : 80), tool.at,
-             (int)(server.len < 80 ? server.len : 80), server.at);
-    cs_job_result(run->job, id, CS_ANSWER_MISSING, cs_str(text));
+    cs_gate_call(ctx, id, server, tool, arguments);
+}
+
+static void on_module(void *ctx, uint64_t id, struct cs_str path)
+{
+    cs_gate_module(ctx, id, path);
 }
 
 /* How much of `len` more bytes of output may be kept. */
@@ -177,6 +174,7 @@ static void on_facts(void *ctx, struct cs_str facts)
 static const struct cs_job_events events = {
     .facts = on_facts,
     .call = on_call,
+    .module = on_module,
     .log = on_log,
     .output = on_output,
     .progress = on_progress,
@@ -192,6 +190,11 @@ static int start_job(struct cs_run *run, const struct cs_request *request, struc
         .workspace = request->workspace,
         .mcp_servers = -1,
     };
+    if (run->runner->tools) {
+        run->catalogue = cs_tools_current(run->runner->tools);
+        spec.mcp_servers = cs_catalogue_dir(run->catalogue);
+        spec.globals = cs_catalogue_globals(run->catalogue);
+    }
     const char *missing = cs_language_missing(request->language);
     if (missing)
         return cs_fail(err, CS_MISSING, "%s", missing);
@@ -233,12 +236,34 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     run->result.is_guest = request->language != CS_TYPESCRIPT;
     run->result.limits = request->limits;
     run->result.exit_status = -1;
+    run->principal =
+        cs_arena_dup(&run->arena, request->principal.len ? request->principal : CS_STR("local"));
     make_id(run->result.execution_id);
     struct cs_err err = {0};
     if (cs_policy_admit(request->code, request->inputs, &request->limits, &err) < 0 ||
         start_job(run, request, &err) < 0)
         refuse(run, &err);
     return run;
+}
+
+struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
+                                  struct cs_buf *inputs)
+{
+    struct cs_json_writer w = CS_JSON_WRITER(inputs);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "server");
+    cs_json_put_str(&w, server);
+    cs_json_key(&w, "tool");
+    cs_json_put_str(&w, tool);
+    cs_json_key(&w, "arguments");
+    cs_json_put_raw(&w, arguments.len ? arguments : CS_STR("{}"));
+    cs_json_close(&w, '}');
+    return (struct cs_request){
+        .language = CS_TYPESCRIPT,
+        .code = CS_STR("return caisson.callTool(inputs.server, inputs.tool, inputs.arguments)"),
+        .inputs = cs_buf_str(inputs),
+        .limits = cs_limits_default(),
+    };
 }
 
 void cs_run_cancel(struct cs_run *run)

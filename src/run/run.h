@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "policy/policy.h"
 #include "sandbox/sandbox.h"
+#include "tools/tools.h"
 
 struct cs_runner;
 struct cs_run;
@@ -28,6 +29,7 @@ struct cs_request {
     struct cs_str inputs;    /* JSON, or empty */
     struct cs_limits limits; /* wanted; cs_limits_default() if nothing special */
     const char *workspace;   /* directory to copy in and out, or NULL */
+    struct cs_str principal; /* who asks; empty: "local" */
 };
 
 enum cs_status { CS_STATUS_COMPLETED, CS_STATUS_FAILED, CS_STATUS_DENIED, CS_STATUS_CANCELLED };
@@ -66,6 +68,24 @@ struct cs_log {
     struct cs_str text;
 };
 
+enum cs_call_status {
+    CS_CALL_OK,
+    CS_CALL_ERROR,     /* the tool answered with an error, or its server failed */
+    CS_CALL_DENIED,    /* no such tool, or policy refused it */
+    CS_CALL_INVALID,   /* the arguments do not fit */
+    CS_CALL_LIMIT,     /* too large, or too late */
+    CS_CALL_CANCELLED, /* the execution ended before its answer came */
+};
+
+/* One call of a tool, for the record. No argument and no result is in it. */
+struct cs_call {
+    struct cs_str server, tool; /* as configured, as the server calls it; or as the program did */
+    enum cs_call_status status;
+    uint64_t us; /* from the program's wish to the answer; waiting for a turn included */
+    uint64_t argument_bytes, result_bytes;
+    struct cs_str error, drift; /* empty: none */
+};
+
 struct cs_result {
     enum cs_status status;
     char execution_id[36];
@@ -79,6 +99,7 @@ struct cs_result {
     bool is_guest;
     struct cs_str out, err; /* streams of a guest */
     int exit_status;        /* of a guest; -1: it did not end by itself */
+    const struct cs_call *calls;
     uint32_t tool_calls;
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
@@ -92,7 +113,13 @@ struct cs_run_watch {
     void (*progress)(void *ctx, struct cs_str json);
 };
 
-int cs_runner_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
+struct cs_runner_options {
+    const struct cs_sandbox_options *sandbox;
+    struct cs_tools *tools;         /* lent, to be closed after the runner; NULL: no servers */
+    const struct cs_policy *policy; /* lent, like it */
+};
+
+int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err);
 void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *ctx);
 unsigned cs_runner_ready(const struct cs_runner *runner);
@@ -102,9 +129,19 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
                             const struct cs_run_watch *watch,
                             void (*done)(void *ctx, const struct cs_result *result), void *ctx);
 
+/*
+ * One call without a program of the caller's around it, for `caisson tools call` and the like: the
+ * request of an execution that makes this call and returns its value, so that it takes the one
+ * path. The texts are put into `inputs`, which must live until the execution was started.
+ * `arguments` is JSON.
+ */
+struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
+                                  struct cs_buf *inputs);
+
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
 
+const char *cs_call_status_name(enum cs_call_status status);
 const char *cs_status_name(enum cs_status status);
 const char *cs_error_type_name(enum cs_error_type type);
 const char *cs_language_name(enum cs_language language);

@@ -30,7 +30,11 @@ struct cs_cages {
     size_t count;
     char name[48];
     uint64_t made; /* for the names of cages */
+    unsigned owners;
 };
+
+/* What those share who did not ask for polling, while there is one of them. */
+static struct cs_cages *shared;
 
 struct cs_cage {
     struct cs_cages *cages;
@@ -105,23 +109,33 @@ static void open_groups(struct cs_cages *cages)
 
 int cs_cages_open(bool polling_only, struct cs_cages **cages, struct cs_err *err)
 {
+    if (!polling_only && shared) {
+        shared->owners++;
+        *cages = shared;
+        return 0;
+    }
     struct cs_cages *c = CS_NEW(struct cs_cages);
     unsigned random;
+    c->owners = 1;
     if (getrandom(&random, sizeof random, 0) != sizeof random) {
         free(c);
         return cs_fail_errno(err, "getrandom");
     }
     snprintf(c->name, sizeof c->name, "caisson-%d-%08x", (int)getpid(), random);
-    if (!polling_only)
+    if (!polling_only) {
         open_groups(c);
+        shared = c;
+    }
     *cages = c;
     return 0;
 }
 
 void cs_cages_free(struct cs_cages *cages)
 {
-    if (!cages)
+    if (!cages || --cages->owners > 0)
         return;
+    if (cages == shared)
+        shared = NULL;
     for (size_t i = 0; i < cages->count; i++) {
         char path[sizeof cages->all[i].path + sizeof cages->name + 1];
         snprintf(path, sizeof path, "%s/%s", cages->all[i].path, cages->name);

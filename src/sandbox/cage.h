@@ -30,9 +30,14 @@ struct cs_usage {
     bool pids_hit;        /* a fork was refused */
 };
 
-/* `polling_only`: act as on a machine without control groups (for tests). */
+/*
+ * `polling_only`: act as on a machine without control groups (for tests). Otherwise all who open
+ * them in one process share one: version 2 lets only one divide the group that we are in. Each
+ * calls cs_cages_free.
+ */
 int cs_cages_open(bool polling_only, struct cs_cages **cages, struct cs_err *err);
-void cs_cages_free(struct cs_cages *cages); /* removes the parent groups; cages must be gone */
+void cs_cages_free(
+    struct cs_cages *cages); /* the last removes the parent groups; cages must be gone */
 enum cs_means cs_cages_memory(const struct cs_cages *cages);
 enum cs_means cs_cages_cpu(const struct cs_cages *cages);
 enum cs_means cs_cages_pids(const struct cs_cages *cages);

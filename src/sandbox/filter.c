@@ -38,6 +38,8 @@ enum rule {
     PAIR,   /* socketpair of unix sockets */
     TTY,    /* harmless ioctls */
     NAME,   /* harmless prctls */
+    INET,   /* socket of the internet families, with a network */
+    NET,    /* only with a network */
 };
 
 /* Younger than some system headers; the number is the same everywhere. */
@@ -62,7 +64,7 @@ enum rule {
 static const struct row {
     const char *name;
     int nr;
-    enum rule of[CS_PROFILE_COUNT];
+    enum rule of[CS_PROFILE_SERVER]; /* which has a table of its own */
 } rows[] = {
     /* call, zygote, worker, guest, reaper */
 
@@ -290,6 +292,32 @@ static const struct row {
 };
 /* clang-format on */
 
+/*
+ * Where a server differs from a guest: it may watch files, and has a network if its entry names
+ * hosts. Local sockets stay away: one that lies in a directory it was given leads outside.
+ */
+/* clang-format off */
+#define S(name, rule) {#name, SCMP_SYS(name), rule}
+static const struct {
+    const char *name;
+    int nr;
+    enum rule rule;
+} server_rows[] = {
+    S(inotify_init1, OK),
+    S(inotify_add_watch, OK),
+    S(inotify_rm_watch, OK),
+    S(socket, INET),
+    S(connect, NET),
+    S(bind, NET),
+    S(listen, NET),
+    S(accept, NET),
+    S(accept4, NET),
+    S(setsockopt, NET),
+    S(sendmmsg, NET),
+    S(recvmmsg, NET),
+};
+/* clang-format on */
+
 /* What a guest may ask of prctl: to read, to name, and to make things stricter for itself. */
 static const int guest_prctl[] = {
     PR_SET_PDEATHSIG,    PR_GET_PDEATHSIG,       PR_GET_DUMPABLE,
@@ -342,6 +370,13 @@ static int allow_prctl(scmp_filter_ctx ctx, int nr)
     return allow_each(ctx, nr, 0, values, CS_COUNT(values));
 }
 
+static int allow_inet(scmp_filter_ctx ctx, int nr, const struct cs_filter_facts *facts)
+{
+    static const unsigned long families[] = {AF_INET, AF_INET6};
+    return facts->network ? allow_each(ctx, nr, 0, families, CS_COUNT(families)) : 0;
+}
+
+/* size: one case for each kind of rule */
 static int add(scmp_filter_ctx ctx, enum rule rule, int nr, const struct cs_filter_facts *facts)
 {
     switch (rule) {
@@ -380,6 +415,10 @@ static int add(scmp_filter_ctx ctx, enum rule rule, int nr, const struct cs_filt
         return allow_each(ctx, nr, 1, guest_ioctl, CS_COUNT(guest_ioctl));
     case NAME:
         return allow_prctl(ctx, nr);
+    case INET:
+        return allow_inet(ctx, nr, facts);
+    case NET:
+        return facts->network ? seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0) : 0;
     }
     return -EINVAL;
 }
@@ -390,10 +429,10 @@ static uint32_t otherwise(enum cs_profile profile)
     case CS_PROFILE_WORKER: /* on top of the zygote's */
         return SCMP_ACT_ALLOW;
     case CS_PROFILE_GUEST:
+    case CS_PROFILE_SERVER:
         return SCMP_ACT_ERRNO(EPERM);
     case CS_PROFILE_ZYGOTE:
     case CS_PROFILE_REAPER:
-    case CS_PROFILE_COUNT:
         break;
     }
     return SCMP_ACT_KILL_PROCESS;
@@ -402,6 +441,12 @@ static uint32_t otherwise(enum cs_profile profile)
 /* The rule of one row in one profile, as it goes into the filter. */
 static enum rule rule_of(const struct row *row, enum cs_profile profile)
 {
+    if (profile == CS_PROFILE_SERVER) {
+        for (size_t i = 0; i < CS_COUNT(server_rows); i++)
+            if (server_rows[i].nr == row->nr)
+                return NO; /* comes with its own table */
+        return row->of[CS_PROFILE_GUEST];
+    }
     if (profile != CS_PROFILE_WORKER)
         return row->of[profile];
     bool taken = row->of[CS_PROFILE_ZYGOTE] != NO && row->of[CS_PROFILE_WORKER] == NO;
@@ -422,6 +467,13 @@ static int fill(scmp_filter_ctx ctx, enum cs_profile profile, const struct cs_fi
         int failure = add(ctx, rule_of(&rows[i], profile), rows[i].nr, facts);
         if (failure)
             return cs_fail(err, CS_SYSTEM, "seccomp rule for %s: %s", rows[i].name,
+                           strerror(-failure));
+    }
+    for (size_t i = 0; profile == CS_PROFILE_SERVER && i < CS_COUNT(server_rows); i++) {
+        int failure =
+            server_rows[i].nr < 0 ? 0 : add(ctx, server_rows[i].rule, server_rows[i].nr, facts);
+        if (failure)
+            return cs_fail(err, CS_SYSTEM, "seccomp rule for %s: %s", server_rows[i].name,
                            strerror(-failure));
     }
     return 0;

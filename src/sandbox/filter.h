@@ -24,7 +24,7 @@ enum cs_profile {
     CS_PROFILE_WORKER, /* on top of the zygote's: the forking goes away */
     CS_PROFILE_GUEST,  /* python, bash, node and what they start */
     CS_PROFILE_REAPER, /* pid 1 of a guest: wait, report, end */
-    CS_PROFILE_COUNT
+    CS_PROFILE_SERVER  /* a jailed tool server: as a guest, and a little more */
 };
 
 struct cs_filter {
@@ -35,8 +35,9 @@ struct cs_filter {
 struct cs_filter_facts {
     const int *random_fds; /* descriptors that the engine may read from (random devices) */
     size_t random_count;
-    bool strict; /* no JIT: signals between the engine's own threads are not needed */
-    bool alone;  /* the process is pid 1 of a namespace of its own */
+    bool strict;  /* no JIT: signals between the engine's own threads are not needed */
+    bool alone;   /* the process is pid 1 of a namespace of its own */
+    bool network; /* a server may use the (empty) network of its namespace */
 };
 
 int cs_filter_make(enum cs_profile profile, const struct cs_filter_facts *facts,

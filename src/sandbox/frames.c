@@ -1,11 +1,16 @@
 /* What a jailed program says, message by message. The wire has checked order, direction and size.
  */
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "sandbox/jobs.h"
 
 #define FILES_WAITING_MAX 4096
+
+/* What the thread pool does at a turn: importing a server's index asks for all of its tools. */
+#define BATCH_FILES 64
+#define BATCH_BYTES (4u * CS_MIB)
 
 static void send_frame(struct cs_job *j, enum cs_msg type, struct cs_buf *frame)
 {
@@ -14,23 +19,48 @@ static void send_frame(struct cs_job *j, enum cs_msg type, struct cs_buf *frame)
         cs_proc_send(j->proc, frame);
 }
 
-static void answer(struct cs_job *j, enum cs_msg type, uint64_t id, enum cs_answer status,
-                   struct cs_str first, const struct cs_str *second)
+/* ---- calls ---- */
+
+/* Notes a call that wants an answer; false if there are too many, or one of that id. */
+static bool open_call(struct cs_job *j, uint64_t id, size_t bytes)
 {
-    CS_AUTO_BUF struct cs_buf b = {0};
-    size_t mark = cs_frame_begin(&b, type, id, cs_now_us());
-    cs_put_u8(&b, (uint8_t)status);
-    cs_put_str(&b, first);
-    if (second)
-        cs_put_str(&b, *second);
-    cs_frame_end(&b, mark);
-    send_frame(j, type, &b);
+    for (unsigned i = 0; i < j->open_count; i++)
+        if (j->open[i].id == id)
+            return false;
+    if (j->open_count >= CS_CALLS_AT_ONCE_MAX || bytes > CS_CALLS_BYTES_MAX - j->open_bytes)
+        return false;
+    if (j->open_count == j->open_cap) {
+        j->open_cap = j->open_cap ? j->open_cap * 2 : 8;
+        j->open = cs_realloc(j->open, j->open_cap, sizeof *j->open);
+    }
+    j->open[j->open_count++] = (struct cs_open_call){id, bytes};
+    j->open_bytes += bytes;
+    return true;
+}
+
+static void close_call(struct cs_job *j, uint64_t id)
+{
+    for (unsigned i = 0; i < j->open_count; i++) {
+        if (j->open[i].id != id)
+            continue;
+        j->open_bytes -= j->open[i].bytes;
+        j->open[i] = j->open[--j->open_count];
+        return;
+    }
 }
 
 void cs_job_result(struct cs_job *j, uint64_t id, enum cs_answer status, struct cs_str payload)
 {
-    if (!j->dying)
-        answer(j, CS_MSG_RESULT, id, status, payload, NULL);
+    close_call(j, id);
+    if (j->dying)
+        return;
+    CS_AUTO_BUF struct cs_buf b = {0};
+    cs_buf_room(&b, payload.len + 64);
+    size_t mark = cs_frame_begin(&b, CS_MSG_RESULT, id, cs_now_us());
+    cs_put_u8(&b, (uint8_t)status);
+    cs_put_str(&b, payload);
+    cs_frame_end(&b, mark);
+    send_frame(j, CS_MSG_RESULT, &b);
 }
 
 void cs_job_verdict(struct cs_job *j, bool allowed, const struct cs_limits *limits,
@@ -48,6 +78,8 @@ void cs_job_verdict(struct cs_job *j, bool allowed, const struct cs_limits *limi
     send_frame(j, CS_MSG_VERDICT, &b);
 }
 
+/* ---- files and modules: done in the thread pool, several at a time ---- */
+
 static void free_file_job(struct cs_file_job *f)
 {
     cs_buf_done(&f->path);
@@ -57,75 +89,190 @@ static void free_file_job(struct cs_file_job *f)
     free(f);
 }
 
-static void file_work(uv_work_t *w)
+static void free_file_jobs(struct cs_file_job **list)
 {
-    struct cs_file_job *f = w->data;
-    struct cs_roots *roots = &f->job->roots;
-    if (f->is_module)
-        f->answer = cs_roots_module(roots, cs_buf_str(&f->path), &f->canonical, &f->payload);
-    else
-        f->answer = cs_roots_op(roots, f->op, cs_buf_str(&f->path), cs_buf_str(&f->data), f->flags,
-                                &f->payload);
+    while (*list) {
+        struct cs_file_job *f = *list;
+        *list = f->next;
+        free_file_job(f);
+    }
 }
 
-static void next_file(struct cs_job *j);
-
-static void file_done(uv_work_t *w, int status)
+void cs_job_frames_done(struct cs_job *j)
 {
-    (void)status;
-    struct cs_file_job *f = w->data;
-    struct cs_job *j = f->job;
-    if (f->answer == CS_ANSWER_LIMIT && !f->is_module) {
+    free_file_jobs(&j->files);
+    free_file_jobs(&j->missing);
+    cs_closep(&j->next_servers);
+    free(j->open);
+}
+
+static void batch_work(uv_work_t *w)
+{
+    struct cs_job *j = w->data;
+    size_t bytes = 0;
+    for (struct cs_file_job *f = j->batch; f && bytes < BATCH_BYTES; f = f->next) {
+        if (f->is_module)
+            f->answer =
+                cs_roots_module(&j->roots, cs_buf_str(&f->path), &f->canonical, &f->payload);
+        else
+            f->answer = cs_roots_op(&j->roots, f->op, cs_buf_str(&f->path), cs_buf_str(&f->data),
+                                    f->flags, &f->payload);
+        f->done = true;
+        bytes += f->payload.len;
+    }
+}
+
+static void put_module(struct cs_buf *b, const struct cs_file_job *f)
+{
+    size_t mark = cs_frame_begin(b, CS_MSG_MODULE, f->id, cs_now_us());
+    cs_put_u8(b, (uint8_t)f->answer);
+    cs_put_str(b, cs_buf_str(&f->canonical));
+    cs_put_str(b, cs_buf_str(&f->payload));
+    cs_frame_end(b, mark);
+}
+
+static void put_file(struct cs_job *j, struct cs_buf *b, const struct cs_file_job *f)
+{
+    if (f->answer == CS_ANSWER_LIMIT) {
         j->end.scratch_full = true;
         j->end.limit =
             j->roots.files < j->roots.files_max ? CS_LIMIT_SCRATCH_BYTES : CS_LIMIT_SCRATCH_FILES;
     }
-    if (!j->dying && f->is_module) {
-        struct cs_str text = cs_buf_str(&f->payload);
-        answer(j, CS_MSG_MODULE, f->id, f->answer, cs_buf_str(&f->canonical), &text);
-    } else if (!j->dying) {
-        answer(j, CS_MSG_RESULT, f->id, f->answer, cs_buf_str(&f->payload), NULL);
-    }
-    j->files = f->next;
-    free_file_job(f);
-    if (!j->dying) {
-        next_file(j);
-        return;
-    }
-    /* Nobody starts those that still wait, and the job must not wait for them. */
-    while (j->files) {
-        struct cs_file_job *waiting = j->files;
-        j->files = waiting->next;
-        free_file_job(waiting);
-    }
-    cs_job_step(j);
+    size_t mark = cs_frame_begin(b, CS_MSG_RESULT, f->id, cs_now_us());
+    cs_put_u8(b, (uint8_t)f->answer);
+    cs_put_str(b, cs_buf_str(&f->payload));
+    cs_frame_end(b, mark);
 }
 
-static void next_file(struct cs_job *j)
+/* Is it a module of a server that may only not be known yet? */
+static bool may_appear(const struct cs_job *j, const struct cs_file_job *f)
 {
+    return f->is_module && f->answer == CS_ANSWER_MISSING && !f->asked && j->events->module &&
+           cs_str_starts(cs_buf_str(&f->path), "/mcp-servers/");
+}
+
+static void next_batch(struct cs_job *j);
+
+/* Those that were not reached go back to the head of the queue. */
+static void requeue(struct cs_job *j, struct cs_file_job *rest)
+{
+    struct cs_file_job *last = rest;
+    unsigned n = 1;
+    for (; last->next; last = last->next)
+        n++;
+    last->next = j->files;
     if (!j->files)
+        j->last_file = last;
+    j->files = rest;
+    j->file_count += n;
+}
+
+static void batch_done(uv_work_t *w, int status)
+{
+    (void)status;
+    struct cs_job *j = w->data;
+    struct cs_file_job *asks = NULL, **end = &asks;
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_file_job *f = CS_TAKE(j->batch);
+    while (f && f->done) {
+        struct cs_file_job *next = f->next;
+        f->next = NULL;
+        if (!j->dying && may_appear(j, f)) {
+            *end = f;
+            end = &f->next;
+        } else {
+            if (f->is_module)
+                put_module(&out, f);
+            else
+                put_file(j, &out, f);
+            free_file_job(f);
+        }
+        f = next;
+    }
+    if (f)
+        requeue(j, f);
+    if (j->dying) {
+        free_file_jobs(&j->files);
+        free_file_jobs(&asks);
+        cs_job_step(j);
         return;
-    j->files->work.data = j->files;
-    uv_queue_work(j->sandbox->loop, &j->files->work, file_work, file_done);
+    }
+    if (out.len) /* RESULT is allowed wherever MODULE is and a file could be asked for */
+        send_frame(j, CS_MSG_MODULE, &out);
+    next_batch(j);
+    while (asks && !j->dying) {
+        f = asks;
+        asks = f->next;
+        f->next = j->missing;
+        j->missing = f;
+        j->events->module(j->ctx, f->id, cs_buf_str(&f->path));
+    }
+    free_file_jobs(&asks);
+}
+
+static void next_batch(struct cs_job *j)
+{
+    if (!j->files || j->batch || j->dying)
+        return;
+    if (j->next_servers >= 0)
+        cs_roots_servers(&j->roots, CS_TAKE_FD(j->next_servers));
+    struct cs_file_job *last = j->files;
+    unsigned n = 1;
+    for (; n < BATCH_FILES && last->next; n++)
+        last = last->next;
+    j->batch = j->files;
+    j->files = last->next;
+    j->file_count -= n;
+    last->next = NULL;
+    j->batch_work.data = j;
+    uv_queue_work(j->sandbox->loop, &j->batch_work, batch_work, batch_done);
 }
 
 static void queue_file(struct cs_job *j, struct cs_file_job *f)
 {
-    f->job = j;
-    struct cs_file_job **end = &j->files;
-    unsigned waiting = 0;
-    for (; *end; end = &(*end)->next)
-        waiting++;
-    if (waiting >= FILES_WAITING_MAX) {
+    if (j->file_count >= FILES_WAITING_MAX) {
         free_file_job(f);
         struct cs_err err = {0};
         cs_fail(&err, CS_DENIED, "more than %d file operations at once", FILES_WAITING_MAX);
         cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
         return;
     }
-    *end = f;
-    if (waiting == 0)
-        next_file(j);
+    f->next = NULL;
+    if (j->files)
+        j->last_file->next = f;
+    else
+        j->files = f;
+    j->last_file = f;
+    j->file_count++;
+    next_batch(j);
+}
+
+void cs_job_module(struct cs_job *j, uint64_t id, int mcp_servers, struct cs_str message)
+{
+    struct cs_file_job **at = &j->missing;
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    struct cs_file_job *f = *at;
+    if (!f || j->dying)
+        return;
+    *at = f->next;
+    int dir = mcp_servers < 0 ? -1 : fcntl(mcp_servers, F_DUPFD_CLOEXEC, 3);
+    if (dir >= 0) {
+        cs_closep(&j->next_servers);
+        j->next_servers = dir;
+        f->asked = true;
+        f->done = false;
+        queue_file(j, f);
+        return;
+    }
+    if (message.len) {
+        cs_buf_clear(&f->payload);
+        cs_buf_putstr(&f->payload, message);
+    }
+    CS_AUTO_BUF struct cs_buf frame = {0};
+    put_module(&frame, f);
+    send_frame(j, CS_MSG_MODULE, &frame);
+    free_file_job(f);
 }
 
 static bool on_ask(struct cs_job *j, const struct cs_frame *f)
@@ -174,10 +321,15 @@ static bool on_call(struct cs_job *j, const struct cs_frame *f)
     if (!cs_field_str(&body, &server) || !cs_field_str(&body, &tool) ||
         !cs_field_str(&body, &arguments))
         return false;
-    if (++j->calls > j->limits.tool_calls)
+    if (++j->calls > j->limits.tool_calls) {
         cs_job_decide_limit(j, CS_LIMIT_TOOL_CALLS);
-    else
+    } else if (!open_call(j, f->id, arguments.len)) {
+        struct cs_err err = {0};
+        cs_fail(&err, CS_DENIED, "more calls at once than are allowed, or two of one number");
+        cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
+    } else {
         j->events->call(j->ctx, f->id, server, tool, arguments);
+    }
     return true;
 }
 

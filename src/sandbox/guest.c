@@ -22,6 +22,7 @@
 #include "base/own.h"
 #include "sandbox/filter.h"
 #include "sandbox/guest_root.h"
+#include "sandbox/guest_server.h"
 #include "sandbox/jail.h"
 #include "sandbox/role.h"
 #include "sandbox/wire.h"
@@ -38,6 +39,9 @@ _Static_assert(CS_MSG_CALL == 7 && CS_MSG_RESULT == 9 && CS_MSG_LOG == 10 &&
 
 /* Inputs up to this size are also in the environment of a shell. */
 #define INPUTS_IN_ENVIRONMENT (64u << 10)
+
+/* The largest file that a server may write. */
+#define SERVER_FILE_BYTES (16ull << 30)
 
 /* Where the bridge is inside. */
 #define BRIDGE 3
@@ -92,13 +96,14 @@ static int unblock(int fd)
 }
 
 /* The channels of a guest: `fds` are its ends, those in `guest` ours. */
-static int make_channels(int fds[FD_COUNT], struct cs_guest *guest, struct cs_err *err)
+static int make_channels(bool server, int fds[FD_COUNT], struct cs_guest *guest, struct cs_err *err)
 {
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return cs_fail_errno(err, "socketpair");
-    guest->bridge = pair[0];
-    fds[FD_BRIDGE] = pair[1];
+    if (server ? pipe2(pair, O_CLOEXEC)
+               : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return cs_fail_errno(err, "make a channel");
+    guest->bridge = pair[server];
+    fds[FD_BRIDGE] = pair[!server];
     /* Pipes, never files: a file can be truncated, and shows its path in /proc/self/fd. */
     if (pipe2(pair, O_CLOEXEC) < 0)
         return cs_fail_errno(err, "pipe");
@@ -133,7 +138,7 @@ static int send_order(const struct cs_guest_spec *spec, struct cs_guest *guest,
 static int spawn(const struct cs_guest_spec *spec, struct cs_guest *guest, int fds[CS_ROLE_FDS],
                  struct cs_err *err)
 {
-    if (make_channels(fds, guest, err) < 0)
+    if (make_channels(spec->language == CS_GUEST_SERVER, fds, guest, err) < 0)
         return -1;
     fds[FD_SOURCE] = memory_file("program", spec->source, err);
     if (fds[FD_SOURCE] < 0)
@@ -179,14 +184,14 @@ static void bury(int *pidfd)
 int cs_guest_reply(struct cs_guest *guest, struct cs_guest_reply *reply, struct cs_err *err)
 {
     struct answer a;
-    int fds[3] = {-1, -1, -1};
+    int fds[4] = {-1, -1, -1, -1};
     size_t count = CS_COUNT(fds);
     int r = cs_role_recv(guest->control, &a, sizeof a, fds, &count, err);
     if (r <= 0)
         return r < 0 ? cs_wrap(err, "the guest") : 0;
-    bool complete = a.kind == CS_GUEST_BUILT    ? count == 3
+    bool complete = a.kind == CS_GUEST_BUILT    ? count >= 3
                     : a.kind == CS_GUEST_FAILED ? count <= 1
-                                                : a.kind == CS_GUEST_ENDED && count == 0;
+                                                : a.kind < CS_GUEST_FAILED && count == 0;
     if (!complete) {
         for (size_t i = 0; i < count; i++)
             close(fds[i]);
@@ -200,6 +205,7 @@ int cs_guest_reply(struct cs_guest *guest, struct cs_guest_reply *reply, struct 
                                      .pidfd = fds[0],
                                      .workspace = fds[1],
                                      .tmp = fds[2],
+                                     .listener = fds[3],
                                      .status = a.status,
                                      .err = a.err};
     reply->kind = a.kind;
@@ -224,6 +230,7 @@ static void await_first_reply(struct cs_guest *guest)
     bury(&reply.pidfd);
     cs_closep(&reply.workspace);
     cs_closep(&reply.tmp);
+    cs_closep(&reply.listener);
 }
 
 void cs_guest_close(struct cs_guest *guest)
@@ -289,8 +296,15 @@ struct launch {
     struct cs_guest_root root;
     struct cs_filter reaper;
     struct cs_filter guest;
+    struct cs_server server; /* if it is one */
+    int listener;
     int fds[CS_ROLE_FDS];
 };
+
+static bool is_server(const struct launch *l)
+{
+    return l->parts.language == CS_GUEST_SERVER;
+}
 
 static void answer(const struct answer *a, const int *fds, size_t count)
 {
@@ -323,9 +337,12 @@ static int take_order(struct launch *l, struct cs_err *err)
         l->parts.mcp_servers = l->fds[next++];
     if (order.directories & WITH_SKILLS)
         l->parts.skills = l->fds[next++];
-    if (next != count || order.language >= CS_COUNT(languages))
+    if (next != count || order.language > CS_GUEST_SERVER)
         return cs_fail(err, CS_BUG, "an order with %zu descriptors", count);
-    return 0;
+    if (!is_server(l))
+        return 0;
+    l->parts.server = &l->server;
+    return cs_server_read(l->fds[FD_SOURCE], &l->server, err);
 }
 
 static int enter(struct launch *l, struct cs_err *err)
@@ -336,7 +353,14 @@ static int enter(struct launch *l, struct cs_err *err)
         return cs_jail_enter(&plain, 1u << CS_WALL_USERNS | 1u << CS_WALL_MOUNTNS, err);
     }
 #endif
+    uint32_t id = l->jail.options.host_uid;
+    if (is_server(l) && geteuid() == 0 && cs_server_take(&l->server, id, false, err) < 0)
+        return -1;
     if (cs_jail_enter(&l->jail, CS_JAIL_ENTERED, err) < 0)
+        return -1;
+    if (is_server(l) && cs_server_take(&l->server, id, true, err) < 0)
+        return -1;
+    if (is_server(l) && l->server.network && (l->listener = cs_server_listen(err)) < 0)
         return -1;
     if (!cs_jail_has(&l->jail, CS_WALL_MOUNTNS))
         return cs_fail(err, CS_DENIED,
@@ -416,6 +440,7 @@ static void fill_command(const struct launch *l, struct command *c)
 /* Moves what the workload keeps to its place: the numbers are taken, so first out of the way. */
 static int place_descriptors(struct launch *l, int *control, struct cs_err *err)
 {
+    const int bridge = is_server(l) ? 0 : BRIDGE, last = is_server(l) ? 2 : BRIDGE;
     int high[4], keep[] = {CS_ROLE_CONTROL, l->fds[FD_OUT], l->fds[FD_ERR], l->fds[FD_BRIDGE]};
     for (size_t i = 0; i < CS_COUNT(keep); i++) {
         high[i] = fcntl(keep[i], F_DUPFD_CLOEXEC, 64);
@@ -424,13 +449,46 @@ static int place_descriptors(struct launch *l, int *control, struct cs_err *err)
     }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || dup2(null, 0) < 0 || dup2(high[1], 1) < 0 || dup2(high[2], 2) < 0 ||
-        dup2(high[3], BRIDGE) < 0)
+        dup2(high[3], bridge) < 0)
         return cs_fail_errno(err, "place a descriptor");
     /* The control socket stays until exec, for the bad news; it closes by itself. */
-    if (dup3(high[0], BRIDGE + 1, O_CLOEXEC) < 0 || close_range(BRIDGE + 2, ~0U, 0) < 0)
+    if (dup3(high[0], last + 1, O_CLOEXEC) < 0 || close_range((unsigned)last + 2, ~0U, 0) < 0)
         return cs_fail_errno(err, "close descriptors");
-    *control = BRIDGE + 1;
+    *control = last + 1;
     return 0;
+}
+
+/* The raw call: what libraries hang onto execve would write to the guest's stderr. */
+static void execute(const struct command *c, struct cs_err *err)
+{
+    syscall(SYS_execve, c->argv[0], c->argv, c->env);
+    cs_fail_errno(err, "%s", c->argv[0]);
+}
+
+static void execute_server(const struct launch *l, struct cs_err *err)
+{
+    const struct cs_server *s = &l->server;
+    syscall(SYS_execve, s->program, s->argv, s->env);
+    if (errno == ENOENT)
+        cs_fail(err, CS_MISSING,
+                "'%.200s' cannot be started in its jail: the program that its first line names, or "
+                "its loader, is not visible there; name its directory under \"read\"",
+                s->program);
+    else
+        cs_fail_errno(err, "'%.200s' cannot be started in its jail", s->program);
+}
+
+static int enter_directory(const struct launch *l, struct cs_err *err)
+{
+    const char *cwd = is_server(l) ? l->server.cwd : "/workspace";
+    if (chdir(cwd) == 0)
+        return 0;
+    if (is_server(l))
+        return cs_fail(err, CS_MISSING,
+                       "the server's directory '%.200s' is not in its jail (%s): name it under "
+                       "\"read\" or \"write\"",
+                       cwd, strerror(errno));
+    return cs_fail_errno(err, "%s", cwd);
 }
 
 static void __attribute__((noreturn)) become_workload(struct launch *l)
@@ -438,15 +496,17 @@ static void __attribute__((noreturn)) become_workload(struct launch *l)
     struct cs_err err = {0};
     struct command c;
     int control = CS_ROLE_CONTROL;
-    fill_command(l, &c);
+    if (!is_server(l))
+        fill_command(l, &c);
     if (place_descriptors(l, &control, &err) == 0) {
         prctl(PR_SET_DUMPABLE, 1); /* /proc/self is to be usable; pid 1 stays out of sight */
-        if (chdir("/workspace") < 0)
-            cs_fail_errno(&err, "/workspace");
-        else if (install(&l->jail, &l->guest, &err) == 0) {
-            /* The raw call: what libraries hang onto execve would write to the guest's stderr. */
-            syscall(SYS_execve, c.argv[0], c.argv, c.env);
-            cs_fail_errno(&err, "%s", c.argv[0]);
+        if (is_server(l))
+            setsid();
+        if (enter_directory(l, &err) == 0 && install(&l->jail, &l->guest, &err) == 0) {
+            if (is_server(l))
+                execute_server(l, &err);
+            else
+                execute(&c, &err);
         }
     }
     struct answer a = {.kind = CS_GUEST_FAILED, .err = err};
@@ -459,7 +519,12 @@ static void __attribute__((noreturn)) become_workload(struct launch *l)
 /* The last walls, in the order that each still allows the next. */
 static int close_jail(struct launch *l, struct cs_err *err)
 {
-    static const char *const writable[] = {"/workspace", "/tmp", "/dev/null"};
+    const char *writable[3 + CS_SERVER_PATHS] = {is_server(l) ? CS_SERVER_HOME : "/workspace",
+                                                 "/tmp", "/dev/null"};
+    int count = 3;
+    for (size_t i = 0; i < l->server.path_count; i++)
+        if (l->server.paths[i].writable)
+            writable[count++] = l->server.paths[i].path;
     struct cs_jail *jail = &l->jail;
     if (cs_jail_off(jail))
         return 0;
@@ -467,7 +532,10 @@ static int close_jail(struct launch *l, struct cs_err *err)
     if (unshare(CLONE_NEWCGROUP) < 0 &&
         cs_jail_missing(jail, CS_WALL_CGROUPNS, errno, "unshare", err) < 0)
         return -1;
-    if (cs_jail_rlimits(jail, &l->parts.limits, err) < 0)
+    struct cs_limits limits = l->parts.limits;
+    if (is_server(l)) /* it may write to disk, where the size of its scratch space means nothing */
+        limits.scratch_bytes = SERVER_FILE_BYTES;
+    if (cs_jail_rlimits(jail, &limits, err) < 0)
         return -1;
     /* The second line behind the process limit of the cage, counted per user namespace. It stands a
      * little further out: only the cage tells the daemon that a fork was refused. */
@@ -477,11 +545,12 @@ static int close_jail(struct launch *l, struct cs_err *err)
         return cs_fail_errno(err, "RLIMIT_NPROC");
     if (cs_jail_drop(0, err) < 0 || cs_jail_seal(jail, err) < 0)
         return -1;
-    return cs_jail_fence(jail, true, writable, CS_COUNT(writable), err);
+    return cs_jail_fence(jail, l->server.network ? CS_FENCE_SERVER : CS_FENCE_GUEST, writable,
+                         count, err);
 }
 
 /* Reaps until the workload ends, reports, and ends; the kernel then ends everybody else. */
-static void __attribute__((noreturn)) reap(pid_t workload)
+static void __attribute__((noreturn)) reap(const struct launch *l, pid_t workload)
 {
     for (;;) {
         int status;
@@ -493,8 +562,24 @@ static void __attribute__((noreturn)) reap(pid_t workload)
         struct answer a = {.kind = CS_GUEST_ENDED, .status = status};
         cs_cover_save();
         answer(&a, NULL, 0);
-        _exit(0);
+        if (!is_server(l))
+            _exit(0);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     }
+}
+
+static void pass_on(int signal)
+{
+    kill(-1, signal); /* to all but us */
+}
+
+/* The kernel keeps signals from a pid 1 that does not ask for them. */
+static void take_signals(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    struct sigaction act = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < CS_COUNT(signals); i++)
+        sigaction(signals[i], &act, NULL);
 }
 
 /* The part that pid 1 has to do itself, since it is about its own namespaces. */
@@ -505,6 +590,11 @@ static int settle_in(struct launch *l, struct cs_err *err)
         return cs_fail_errno(err, "PR_SET_PDEATHSIG");
     if (cs_guest_root_enter(&l->jail, &l->root, err) < 0 || cs_jail_rename(&l->jail, err) < 0)
         return -1;
+    if (is_server(l)) {
+        setsid(); /* so that a signal to our group from outside is for us */
+        if (cs_server_check(&l->server, err) < 0)
+            return -1;
+    }
     cs_closep(&l->root.root);
     cs_closep(&l->root.workspace);
     cs_closep(&l->root.tmp);
@@ -524,7 +614,8 @@ static void __attribute__((noreturn)) become_pid_one(struct launch *l, int launc
         _exit(125); /* the daemon let go */
     if (close_jail(l, &err) < 0)
         give_up(&err);
-    pid_t workload = cs_jail_fork(0, NULL);
+    /* With CLONE_VFORK we go on when it has been executed, or has failed and said so. */
+    pid_t workload = cs_jail_fork(is_server(l) ? CLONE_VFORK : 0, NULL);
     if (workload == 0)
         become_workload(l);
     if (workload < 0) {
@@ -532,11 +623,19 @@ static void __attribute__((noreturn)) become_pid_one(struct launch *l, int launc
         give_up(&err);
     }
     /* The bridge is kept open, so that its end means the end of the guest and not only that of the
-     * interpreter, of which the daemon is to be told first. */
-    if (dup2(l->fds[FD_BRIDGE], CS_ROLE_CONTROL + 1) < 0 ||
-        close_range(CS_ROLE_CONTROL + 2, ~0U, 0) < 0 || install(&l->jail, &l->reaper, &err) < 0)
+     * interpreter, of which the daemon is to be told first. The streams of a server are its own. */
+    int kept = CS_ROLE_CONTROL + 1;
+    if (is_server(l))
+        close(kept);
+    else if (dup2(l->fds[FD_BRIDGE], kept) < 0)
         _exit(125);
-    reap(workload);
+    if (is_server(l))
+        take_signals();
+    if (close_range((unsigned)kept + 1, ~0U, 0) < 0 || install(&l->jail, &l->reaper, &err) < 0)
+        _exit(125);
+    if (is_server(l))
+        answer(&(struct answer){.kind = CS_GUEST_STARTED}, NULL, 0);
+    reap(l, workload);
 }
 
 /* ---- the launcher ---- */
@@ -546,11 +645,13 @@ static int prepare(struct launch *l, struct cs_err *err)
     struct cs_filter_facts facts = {.alone = true};
     if (take_order(l, err) < 0 || enter(l, err) < 0)
         return -1;
+    facts.network = l->server.network;
     if (cs_guest_root_build(&l->jail, &l->parts, &l->root, err) < 0)
         return -1;
     if (cs_filter_make(CS_PROFILE_REAPER, &facts, &l->reaper, err) < 0)
         return -1;
-    return cs_filter_make(CS_PROFILE_GUEST, &facts, &l->guest, err);
+    return cs_filter_make(is_server(l) ? CS_PROFILE_SERVER : CS_PROFILE_GUEST, &facts, &l->guest,
+                          err);
 }
 
 static pid_t start_pid_one(struct launch *l, int *pidfd, int *ready, struct cs_err *err)
@@ -577,7 +678,7 @@ static pid_t start_pid_one(struct launch *l, int *pidfd, int *ready, struct cs_e
 
 int cs_guest_main(void)
 {
-    struct launch l = {.root = {-1, -1, -1}};
+    struct launch l = {.root = {-1, -1, -1}, .listener = -1};
     struct cs_err err = {0};
     int pidfd = -1, ready = -1;
     if (prepare(&l, &err) < 0)
@@ -589,8 +690,8 @@ int cs_guest_main(void)
     if (read(ready, &a.err, sizeof a.err) != sizeof a.err)
         cs_fail(&a.err, CS_SYSTEM, "the guest ended while its jail was built");
     if (a.err.code == CS_OK) {
-        int fds[] = {pidfd, l.root.workspace, l.root.tmp};
-        answer(&a, fds, CS_COUNT(fds));
+        int fds[] = {pidfd, l.root.workspace, l.root.tmp, l.listener};
+        answer(&a, fds, l.listener < 0 ? 3 : 4);
         cs_cover_save();
         _exit(0);
     }

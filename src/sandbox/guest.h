@@ -1,5 +1,6 @@
 /*
- * A guest: python3, bash or node in the same jail, with a read-only view of the system directories.
+ * A guest: python3, bash or node in the same jail, with a read-only view of the system directories;
+ * or a tool server there.
  *
  * Runs in: cs_guest_main in the launcher and then in the jail; cs_guest_call_main in the jail, as
  * the shell's `caisson` command; the rest in the daemon (loop thread). Order:   spawn -> read the
@@ -8,6 +9,7 @@
  *
  * The launcher makes every namespace anew for each guest, builds the root, then forks pid 1 (our
  * own reaper, as a child of the daemon by CLONE_PARENT) and ends. Pid 1 starts the interpreter.
+ * That of a server passes signals on to all, and ends as the server did (128 + signal).
  */
 #ifndef CS_SANDBOX_GUEST_H
 #define CS_SANDBOX_GUEST_H
@@ -21,7 +23,12 @@
 #include "sandbox/limits.h"
 #include "sandbox/zygote.h"
 
-enum cs_guest_language { CS_GUEST_PYTHON, CS_GUEST_BASH, CS_GUEST_NODE };
+enum cs_guest_language {
+    CS_GUEST_PYTHON,
+    CS_GUEST_BASH,
+    CS_GUEST_NODE,
+    CS_GUEST_SERVER /* a tool server: `source` is from cs_server_put, `inputs` nothing */
+};
 
 struct cs_guest_spec {
     struct cs_jail_options jail;
@@ -39,7 +46,7 @@ struct cs_guest {
     pid_t launcher;
     int launcher_pidfd;
     int control; /* SOCK_SEQPACKET, non-blocking: the reply, then `go`, then the end report */
-    int bridge;  /* stream of wire.h frames, from the SDK inside */
+    int bridge;  /* stream of wire.h frames, from the SDK inside; of a server: its stdin */
     int out;     /* stdout and stderr of the guest, read ends, non-blocking */
     int err;
     bool answered; /* BUILT or FAILED has been read */
@@ -47,14 +54,16 @@ struct cs_guest {
 
 struct cs_guest_reply {
     enum {
-        CS_GUEST_BUILT, /* the jail stands: pid, pidfd, directories are valid; nothing runs yet */
-        CS_GUEST_ENDED, /* the interpreter ended: `status` as from waitpid; the rest dies now */
-        CS_GUEST_FAILED /* err says what could not be built or started */
+        CS_GUEST_BUILT,   /* the jail stands: pid, pidfd, directories are valid; nothing runs yet */
+        CS_GUEST_STARTED, /* of a server, after `go`: it has been executed */
+        CS_GUEST_ENDED,   /* the interpreter ended: `status` as from waitpid; the rest dies now */
+        CS_GUEST_FAILED   /* err says what could not be built or started */
     } kind;
     pid_t pid;
     int pidfd;     /* the caller owns these three */
     int workspace; /* the tmpfs behind /workspace and /tmp, as directories */
     int tmp;
+    int listener; /* of a server with a network: for its proxy; else -1 */
     int status;
     struct cs_err err;
 };

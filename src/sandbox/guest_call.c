@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "sandbox/guest.h"
 #include "sandbox/wire.h"
@@ -21,6 +22,9 @@
 
 static const char usage[] =
     "caisson call SERVER TOOL [JSON]        call a tool; prints its value as JSON\n"
+    "caisson search TEXT [OPTION...]        find tools: a line each, name, path, what it does\n"
+    "    --server NAME, --limit N, --offset N, --detail name|summary|full, --json\n"
+    "caisson show TOOL                      the declaration of a tool: server/tool, or its path\n"
     "caisson progress N [TOTAL] [MESSAGE]   tell how far the work is\n"
     "caisson log LEVEL TEXT                 debug, info, warn or error\n"
     "caisson inputs                         print the inputs as JSON\n"
@@ -60,7 +64,67 @@ static int send_all(struct cs_buf *b)
     return 0;
 }
 
-static int print_result(struct cs_str body)
+/* "what went wrong", then what to do about it. */
+static void print_failure(struct cs_str payload)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_str message = payload, suggestion = {0};
+    if (cs_json_parse(payload, NULL, &doc, NULL) == 0) {
+        struct cs_json_val said = cs_json_root(&doc);
+        if (cs_json_type(cs_json_get(said, "message")) == CS_JSON_STRING)
+            message = cs_json_str(cs_json_get(said, "message"), &arena);
+        suggestion = cs_json_str(cs_json_get(said, "suggestion"), &arena);
+    }
+    fprintf(stderr, "caisson: %.*s\n", CS_STR_ARG(message));
+    if (suggestion.len)
+        fprintf(stderr, "%.*s\n", CS_STR_ARG(suggestion));
+}
+
+static void print_json(struct cs_str payload)
+{
+    fwrite(payload.at, 1, payload.len, stdout);
+    putchar('\n');
+}
+
+/* A value that is a text, as that text. */
+static void print_text(struct cs_str payload)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    if (cs_json_parse(payload, NULL, &doc, NULL) < 0 ||
+        cs_json_type(cs_json_root(&doc)) != CS_JSON_STRING) {
+        print_json(payload);
+        return;
+    }
+    struct cs_str text = cs_json_str(cs_json_root(&doc), &arena);
+    fwrite(text.at, 1, text.len, stdout);
+    if (!cs_str_ends(text, "\n"))
+        putchar('\n');
+}
+
+static void print_found(struct cs_str payload)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    if (cs_json_parse(payload, NULL, &doc, NULL) < 0) {
+        print_json(payload);
+        return;
+    }
+    static const char *const keys[] = {"tool", "path", "summary", "definition"};
+    struct cs_json_val tools = cs_json_get(cs_json_root(&doc), "tools"), tool;
+    struct cs_json_iter it = {0};
+    while (cs_json_next(tools, &it, NULL, &tool)) {
+        for (size_t i = 0; i < CS_COUNT(keys); i++) {
+            struct cs_str text = cs_json_str(cs_json_get(tool, keys[i]), &arena);
+            if (text.len)
+                printf("%s%.*s", i ? "\t" : "", CS_STR_ARG(text));
+        }
+        putchar('\n');
+    }
+}
+
+static int print_result(struct cs_str body, void (*print)(struct cs_str payload))
 {
     uint8_t status;
     struct cs_str payload;
@@ -68,16 +132,16 @@ static int print_result(struct cs_str body)
         fprintf(stderr, "caisson: the answer is cut short\n");
         return 1;
     }
-    FILE *to = status == CS_ANSWER_OK ? stdout : stderr;
-    if (status != CS_ANSWER_OK)
-        fputs("caisson: ", to);
-    fwrite(payload.at, 1, payload.len, to);
-    fputc('\n', to);
-    return fflush(to) == 0 && status == CS_ANSWER_OK ? 0 : 1;
+    if (status != CS_ANSWER_OK) {
+        print_failure(payload);
+        return 1;
+    }
+    print(payload);
+    return fflush(stdout) == 0 ? 0 : 1;
 }
 
 /* Waits for the answer to `id`. Answers to others, who died waiting, are passed over. */
-static int receive(uint64_t id)
+static int receive(uint64_t id, void (*print)(struct cs_str payload))
 {
     struct cs_wire_reader reader;
     struct cs_frame frame;
@@ -91,7 +155,7 @@ static int receive(uint64_t id)
         if (got == 1) {
             if (frame.type != CS_MSG_RESULT || frame.id != id)
                 continue;
-            r = print_result(frame.body);
+            r = print_result(frame.body, print);
             break;
         }
         /* Never more than this frame needs: what follows may be for another process. */
@@ -132,11 +196,27 @@ static int read_stdin(struct cs_buf *b)
     }
 }
 
+static int call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
+                void (*print)(struct cs_str payload))
+{
+    CS_AUTO_BUF struct cs_buf out = {0};
+    uint64_t id;
+    if (getrandom(&id, sizeof id, 0) != sizeof id)
+        return 1;
+    id = id >> 1 | 1;
+    size_t mark = cs_frame_begin(&out, CS_MSG_CALL, id, 0);
+    cs_put_str(&out, server);
+    cs_put_str(&out, tool);
+    cs_put_str(&out, arguments);
+    cs_frame_end(&out, mark);
+    CS_AUTO_FD int turn = take_turn();
+    return send_all(&out) ? 1 : receive(id, print);
+}
+
 static int do_call(int argc, char **argv)
 {
-    CS_AUTO_BUF struct cs_buf text = {0}, out = {0};
+    CS_AUTO_BUF struct cs_buf text = {0};
     struct cs_str arguments = CS_STR("{}");
-    uint64_t id;
     if (argc < 4 || argc > 5)
         return -1;
     if (argc == 5)
@@ -150,31 +230,53 @@ static int do_call(int argc, char **argv)
         while (arguments.len > 0 && strchr(" \t\r\n", arguments.at[arguments.len - 1]))
             arguments.len--;
     }
-    if (getrandom(&id, sizeof id, 0) != sizeof id)
-        return 1;
-    id = id >> 1 | 1;
-    size_t mark = cs_frame_begin(&out, CS_MSG_CALL, id, 0);
-    cs_put_str(&out, cs_str(argv[2]));
-    cs_put_str(&out, cs_str(argv[3]));
-    cs_put_str(&out, arguments);
-    cs_frame_end(&out, mark);
-    CS_AUTO_FD int turn = take_turn();
-    return send_all(&out) ? 1 : receive(id);
+    return call(cs_str(argv[2]), cs_str(argv[3]), arguments, print_json);
 }
 
-static void put_json_string(struct cs_buf *b, const char *z)
+static bool is_number(const char *z);
+
+static int do_search(int argc, char **argv)
 {
-    cs_buf_putc(b, '"');
-    for (; *z; z++) {
-        unsigned char c = (unsigned char)*z;
-        if (c == '"' || c == '\\')
-            cs_buf_printf(b, "\\%c", c);
-        else if (c < 0x20)
-            cs_buf_printf(b, "\\u%04x", c);
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    static const char *const options[] = {"--server", "--limit", "--offset", "--detail"};
+    void (*print)(struct cs_str) = print_found;
+    if (argc < 3)
+        return -1;
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "query");
+    cs_json_put_z(&w, argv[2]);
+    for (int i = 3; i < argc; i++) {
+        size_t k = 0;
+        if (strcmp(argv[i], "--json") == 0) {
+            print = print_json;
+            continue;
+        }
+        while (k < CS_COUNT(options) && strcmp(argv[i], options[k]) != 0)
+            k++;
+        if (k == CS_COUNT(options) || ++i == argc)
+            return -1;
+        cs_json_key(&w, options[k] + 2);
+        if ((k == 1 || k == 2) && is_number(argv[i]))
+            cs_json_put_raw(&w, cs_str(argv[i]));
         else
-            cs_buf_putc(b, *z);
+            cs_json_put_z(&w, argv[i]);
     }
-    cs_buf_putc(b, '"');
+    cs_json_close(&w, '}');
+    return call(CS_STR("caisson"), CS_STR("searchTools"), cs_buf_str(&json), print);
+}
+
+static int do_show(int argc, char **argv)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    if (argc != 3)
+        return -1;
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "path");
+    cs_json_put_z(&w, argv[2]);
+    cs_json_close(&w, '}');
+    return call(CS_STR("caisson"), CS_STR("readToolDefinition"), cs_buf_str(&json), print_text);
 }
 
 static bool is_number(const char *z)
@@ -194,8 +296,9 @@ static int do_progress(int argc, char **argv)
     if (next < argc && is_number(argv[next]))
         cs_buf_printf(&json, ",\"total\":%s", argv[next++]);
     if (next < argc) {
+        struct cs_json_writer w = CS_JSON_WRITER(&json);
         cs_buf_puts(&json, ",\"message\":");
-        put_json_string(&json, argv[next]);
+        cs_json_put_z(&w, argv[next]);
     }
     cs_buf_putc(&json, '}');
     size_t mark = cs_frame_begin(&out, CS_MSG_PROGRESS, 0, 0);
@@ -242,8 +345,8 @@ static int run(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } verbs[] = {
-        {"call", do_call}, {"progress", do_progress}, {"log", do_log}, {"inputs", do_inputs}};
+    } verbs[] = {{"call", do_call},         {"search", do_search}, {"show", do_show},
+                 {"progress", do_progress}, {"log", do_log},       {"inputs", do_inputs}};
     for (size_t i = 0; argc >= 2 && i < CS_COUNT(verbs); i++)
         if (strcmp(argv[1], verbs[i].name) == 0) {
             int status = verbs[i].run(argc, argv);

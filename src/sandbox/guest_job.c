@@ -126,6 +126,8 @@ static bool read_reply(struct cs_job *j)
         j->guest->ended = true;
         j->guest->status = r.status;
         return true;
+    case CS_GUEST_STARTED: /* only servers say so */
+        return true;
     case CS_GUEST_FAILED:
         on_failed(j, &r.err);
         return false;
@@ -192,7 +194,7 @@ int cs_guest_job_start(struct cs_job *j, const struct cs_job_spec *spec, struct 
         .source = spec->source,
         .inputs = spec->inputs.len ? spec->inputs : CS_STR("{}"),
         .limits = spec->limits,
-        .mcp_servers = -1,
+        .mcp_servers = spec->mcp_servers,
         .skills = -1,
     };
     struct cs_guest_io *io = CS_NEW(struct cs_guest_io);

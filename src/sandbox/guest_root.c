@@ -12,6 +12,7 @@
 
 #include "base/embed.h"
 #include "base/own.h"
+#include "sandbox/guest_server.h"
 
 CS_EMBED(sdk_python, "src/sandbox/guest/caisson.py")
 CS_EMBED(driver_python, "src/sandbox/guest/driver.py")
@@ -105,15 +106,28 @@ static int bind_read_only(const char *source, uint64_t flags, int root, const ch
     return attach(tree, root, path, err);
 }
 
-/* An empty, read-only directory over one that is not for guests. */
+/* An empty directory over one that is not for guests; read-only once seal_hidden is called. */
 static int hide(const char *path, struct cs_err *err)
 {
     struct stat st;
     if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode))
         return 0;
-    if (mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-              "size=4k,nr_inodes=2,mode=0555") < 0)
+    if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+              "size=64k,nr_inodes=128,mode=0755") < 0)
         return cs_fail_errno(err, "hide /%s", path);
+    return 0;
+}
+
+static const char *const hidden[] = {"usr/local", "usr/src"};
+
+static int seal_hidden(int root, struct cs_err *err)
+{
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+    struct stat st;
+    for (size_t i = 0; i < CS_COUNT(hidden); i++)
+        if (fstatat(root, hidden[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+            mount_setattr(root, hidden[i], 0, &attr, sizeof attr) < 0)
+            return cs_fail_errno(err, "hide /%s", hidden[i]);
     return 0;
 }
 
@@ -126,8 +140,9 @@ static int add_system(int root, struct cs_err *err)
     if (make_dir(root, "usr", err) < 0 ||
         bind_read_only("/usr", MOUNT_ATTR_NODEV, root, "usr", err) < 0)
         return -1;
-    if (hide("usr/local", err) < 0 || hide("usr/src", err) < 0)
-        return -1;
+    for (size_t i = 0; i < CS_COUNT(hidden); i++)
+        if (hide(hidden[i], err) < 0)
+            return -1;
     for (size_t i = 0; i < CS_COUNT(tops); i++) {
         char source[16], target[128];
         struct stat st;
@@ -150,13 +165,17 @@ static int add_system(int root, struct cs_err *err)
     return 0;
 }
 
-static int add_etc(int root, struct cs_err *err)
+static int add_etc(const char *home, int root, struct cs_err *err)
 {
-    static const struct {
+    char users[160];
+    snprintf(users, sizeof users,
+             "caisson:x:1000:1000:caisson:%s:/bin/sh\n"
+             "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
+             home);
+    const struct {
         const char *path, *text;
     } files[] = {
-        {"etc/passwd", "caisson:x:1000:1000:caisson:/workspace:/bin/sh\n"
-                       "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"},
+        {"etc/passwd", users},
         {"etc/group", "caisson:x:1000:\nnogroup:x:65534:\n"},
         {"etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"},
         {"etc/hostname", "caisson\n"},
@@ -213,7 +232,8 @@ static int add_dev(int root, struct cs_err *err)
 }
 
 /* One tmpfs with two directories, so that bytes and files are counted together. */
-static int add_scratch(const struct cs_limits *limits, struct cs_guest_root *r, struct cs_err *err)
+static int add_scratch(const struct cs_limits *limits, const char *home, struct cs_guest_root *r,
+                       struct cs_err *err)
 {
     char shape[96];
     snprintf(shape, sizeof shape, "size=%llu,nr_inodes=%llu,mode=0700",
@@ -223,11 +243,11 @@ static int add_scratch(const struct cs_limits *limits, struct cs_guest_root *r, 
         return -1;
     if (mount("tmpfs", "scratch", "tmpfs", MS_NOSUID | MS_NODEV, shape) < 0)
         return cs_fail_errno(err, "mount the scratch space");
-    static const char *const dirs[] = {"workspace", "tmp"};
+    const char *const dirs[] = {home, "tmp"};
     int *const fds[] = {&r->workspace, &r->tmp};
     for (size_t i = 0; i < CS_COUNT(dirs); i++) {
         char inner[32];
-        snprintf(inner, sizeof inner, "scratch/%s", dirs[i]);
+        snprintf(inner, sizeof inner, "scratch/%s", i ? "tmp" : "home");
         if (make_dir(r->root, dirs[i], err) < 0)
             return -1;
         if (mkdirat(r->root, inner, 0700) < 0)
@@ -366,6 +386,8 @@ static int add_ours(const struct cs_guest_parts *parts, int root, struct cs_err 
         copy_file(parts->inputs, root, "caisson/inputs.json", 0444, NULL, err) < 0)
         return -1;
     switch (parts->language) {
+    case CS_GUEST_SERVER:
+        break;
     case CS_GUEST_PYTHON:
         if (make_file(root, "caisson/python/caisson.py", sdk_python(), 0444, err) < 0 ||
             make_file(root, "caisson/python/driver.py", driver_python(), 0444, err) < 0)
@@ -417,14 +439,14 @@ static int add_host(int root, struct cs_err *err)
 }
 #endif
 
-static int add_view(const struct cs_jail *jail, int root, struct cs_err *err)
+static int add_view(const struct cs_jail *jail, const char *home, int root, struct cs_err *err)
 {
 #ifdef CS_TEST_HOOKS
     if (cs_jail_off(jail))
         return add_host(root, err);
 #endif
     (void)jail;
-    if (add_system(root, err) < 0 || add_etc(root, err) < 0 || add_dev(root, err) < 0)
+    if (add_system(root, err) < 0 || add_etc(home, root, err) < 0 || add_dev(root, err) < 0)
         return -1;
     return make_dir(root, "proc", err);
 }
@@ -440,8 +462,29 @@ static int size_root(const struct cs_guest_parts *parts, char *shape, size_t siz
         cache.st_size = 0;
     long long bytes = (long long)image.st_size + 2 * (long long)source.st_size + inputs.st_size +
                       cache.st_size + (2 << 20);
-    snprintf(shape, size, "size=%lld,nr_inodes=128,mode=0755", bytes);
+    snprintf(shape, size, "size=%lld,nr_inodes=%d,mode=0755", bytes, parts->server ? 1024 : 128);
     return 0;
+}
+
+/* What a guest has besides the system. */
+static int add_guest(const struct cs_guest_parts *parts, int mcp_servers, int skills,
+                     struct cs_guest_root *root, struct cs_err *err)
+{
+    if (add_scratch(&parts->limits, "workspace", root, err) < 0 ||
+        add_shared(parts->mcp_servers, mcp_servers, root->root, "mcp-servers", err) < 0 ||
+        add_shared(parts->skills, skills, root->root, "skills", err) < 0)
+        return -1;
+    return add_ours(parts, root->root, err);
+}
+
+/* What a server has. */
+static int add_server(const struct cs_guest_parts *parts, struct cs_guest_root *root,
+                      struct cs_err *err)
+{
+    if (make_dir(root->root, "home", err) < 0 ||
+        add_scratch(&parts->limits, &CS_SERVER_HOME[1], root, err) < 0)
+        return -1;
+    return cs_server_mount(parts->server, root->root, err);
 }
 
 int cs_guest_root_build(const struct cs_jail *jail, const struct cs_guest_parts *parts,
@@ -462,11 +505,11 @@ int cs_guest_root_build(const struct cs_jail *jail, const struct cs_guest_parts 
         return cs_fail_errno(err, "enter the new root");
     umask(022); /* what is made here is for the guest to read */
     int r = 0;
-    if (make_dir(root->root, "empty", err) < 0 || add_view(jail, root->root, err) < 0 ||
-        add_scratch(&parts->limits, root, err) < 0 ||
-        add_shared(parts->mcp_servers, mcp_servers, root->root, "mcp-servers", err) < 0 ||
-        add_shared(parts->skills, skills, root->root, "skills", err) < 0 ||
-        add_ours(parts, root->root, err) < 0)
+    const char *home = parts->server ? CS_SERVER_HOME : "/workspace";
+    if (make_dir(root->root, "empty", err) < 0 || add_view(jail, home, root->root, err) < 0 ||
+        (parts->server ? add_server(parts, root, err)
+                       : add_guest(parts, mcp_servers, skills, root, err)) < 0 ||
+        (!cs_jail_off(jail) && seal_hidden(root->root, err) < 0))
         r = -1;
     umask(077);
     return r;

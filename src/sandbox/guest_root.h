@@ -9,6 +9,9 @@
  *     /mcp-servers /skills      read-only
  *     /caisson                  the program, its inputs, the SDK, read-only
  *
+ * A tool server has its HOME in place of /workspace, none of the directories behind it, and instead
+ * the paths that its entry names; with a network also the certificates of this machine.
+ *
  * Runs in: build in the launcher, enter in pid 1 of the guest. Both have capabilities in a user
  * namespace of their own only, and a private mount namespace that dies with them.
  */
@@ -19,6 +22,8 @@
 #include "sandbox/guest.h"
 #include "sandbox/jail.h"
 
+struct cs_server;
+
 struct cs_guest_parts {
     enum cs_guest_language language;
     struct cs_limits limits;
@@ -26,6 +31,7 @@ struct cs_guest_parts {
     int inputs;
     int mcp_servers; /* directories, or -1 */
     int skills;
+    struct cs_server *server; /* whose paths are shown, or NULL */
 };
 
 struct cs_guest_root {

@@ -48,6 +48,11 @@ int cs_jail_missing(struct cs_jail *jail, enum cs_wall wall, int sys, const char
     return -1;
 }
 
+uint32_t cs_jail_uid_base(void)
+{
+    return 0x70000000u + ((uint32_t)getpid() & 0xffff) * CS_JAIL_UIDS;
+}
+
 uint64_t cs_jail_namespaces(uint32_t walls)
 {
     uint64_t flags = 0;
@@ -373,14 +378,18 @@ static int allow_beneath(int ruleset, const char *path, uint64_t allowed, struct
     return 0;
 }
 
-static int fence(int abi, bool guest, const char *const *writable, int count, struct cs_err *err)
+static int fence(int abi, enum cs_fence kind, const char *const *writable, int count,
+                 struct cs_err *err)
 {
     struct landlock_rules rules = known(abi);
+    if (kind == CS_FENCE_SERVER)
+        rules.network = 0;
     size_t size = abi >= 6 ? sizeof rules : abi >= 4 ? 16 : 8;
     CS_AUTO_FD int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
     if (ruleset < 0)
         return cs_fail_errno(err, "landlock_create_ruleset");
-    if (guest && allow_beneath(ruleset, "/", FILE_EXECUTE | FILE_READ | FILE_LIST, err) < 0)
+    if (kind != CS_FENCE_NOTHING &&
+        allow_beneath(ruleset, "/", FILE_EXECUTE | FILE_READ | FILE_LIST, err) < 0)
         return -1;
     uint64_t write = rules.files & ~(FILE_MAKE_CHAR | FILE_MAKE_BLK | FILE_MAKE_SOCK | FILE_IOCTL);
     for (int i = 0; i < count; i++)
@@ -391,14 +400,14 @@ static int fence(int abi, bool guest, const char *const *writable, int count, st
     return 0;
 }
 
-int cs_jail_fence(struct cs_jail *jail, bool guest, const char *const *writable, int count,
+int cs_jail_fence(struct cs_jail *jail, enum cs_fence kind, const char *const *writable, int count,
                   struct cs_err *err)
 {
     if (cs_jail_off(jail))
         return 0;
     int abi = cs_jail_landlock_abi();
     struct cs_err why = {0};
-    if (abi > 0 && fence(abi, guest, writable, count, &why) == 0)
+    if (abi > 0 && fence(abi, kind, writable, count, &why) == 0)
         return 0;
     /* The second wall around files: nice to have, so its absence alone stops nothing. */
     jail->missing |= 1u << CS_WALL_LANDLOCK;

@@ -57,6 +57,11 @@ static inline bool cs_jail_off(const struct cs_jail *jail)
 int cs_jail_missing(struct cs_jail *jail, enum cs_wall wall, int sys, const char *what,
                     struct cs_err *err);
 
+/* As root: the first of the CS_JAIL_UIDS ids that jailed processes of this daemon run as. They own
+ * nothing, and other daemons have others. */
+#define CS_JAIL_UIDS 1024u
+uint32_t cs_jail_uid_base(void);
+
 /* The namespaces that `walls` (a mask) name, for clone3 and unshare. */
 uint64_t cs_jail_namespaces(uint32_t walls);
 
@@ -89,11 +94,17 @@ int cs_jail_uncap(uint64_t keep, struct cs_err *err);
 /* no_new_privs, and not dumpable. */
 int cs_jail_seal(struct cs_jail *jail, struct cs_err *err);
 
+enum cs_fence {
+    CS_FENCE_NOTHING, /* a worker has no file at all */
+    CS_FENCE_GUEST,   /* reads and executes below "/", and writes below `writable` */
+    CS_FENCE_SERVER   /* the same, and connects where the network namespace lets it */
+};
+
 /*
- * Landlock: everything the kernel can refuse is refused. A guest may read and execute below "/",
- * and write below the `count` directories or files in `writable`.
+ * Landlock: everything the kernel can refuse is refused, but for what `kind` says. `writable` are
+ * `count` directories or files.
  */
-int cs_jail_fence(struct cs_jail *jail, bool guest, const char *const *writable, int count,
+int cs_jail_fence(struct cs_jail *jail, enum cs_fence kind, const char *const *writable, int count,
                   struct cs_err *err);
 
 /*

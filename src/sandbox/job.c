@@ -240,6 +240,7 @@ static void finish(struct cs_job *j)
     cs_sandbox_job_over(j);
     cs_buf_done(&j->payload);
     cs_buf_done(&j->program);
+    cs_job_frames_done(j);
     free(j->workspace);
     free(j);
 }
@@ -248,7 +249,7 @@ void cs_job_step(struct cs_job *j)
 {
     if (j->proc && !j->reaped)
         return;
-    if (j->working || j->files)
+    if (j->working || j->batch)
         return;
     if (j->cage) {
         if (!cs_cage_remove(j->cage)) {

@@ -50,12 +50,12 @@ struct cs_proc {
     size_t unsent_at;
 };
 
-/* A request of the program that needs the file system; one at a time is in the thread pool. */
+/* A request of the program that needs the file system. They are done in their order. */
 struct cs_file_job {
     struct cs_file_job *next;
-    struct cs_job *job;
-    uv_work_t work;
     bool is_module;
+    bool asked; /* a module that was missing, and that somebody was asked for */
+    bool done;
     uint64_t id;
     enum cs_file_op op;
     uint32_t flags;
@@ -92,8 +92,19 @@ struct cs_job {
     struct cs_cage *cage;
     struct cs_usage usage;
     struct cs_roots roots;
-    struct cs_file_job *files; /* the first one is in the pool */
+    struct cs_file_job *files, *last_file; /* that wait for their turn */
+    unsigned file_count;
+    struct cs_file_job *batch; /* those in the thread pool, which alone touches roots then */
+    uv_work_t batch_work;
+    struct cs_file_job *missing; /* modules that `module` was asked for */
+    int next_servers;            /* takes the place of /mcp-servers before the next batch; or -1 */
     unsigned calls;
+    struct cs_open_call {
+        uint64_t id;
+        size_t bytes;
+    } * open; /* calls that are not answered yet */
+    unsigned open_count, open_cap;
+    size_t open_bytes;
 
     bool dying;    /* killed: nothing it says is answered any more */
     bool reaped;   /* pid 1 of the tree is gone */
@@ -176,6 +187,7 @@ void cs_job_copy_in(struct cs_job *j, void (*then)(struct cs_job *j));
 
 /* frames.c */
 void cs_job_frame(struct cs_job *j, const struct cs_frame *f);
+void cs_job_frames_done(struct cs_job *j); /* what is left of them */
 
 /* guest_job.c */
 int cs_guest_job_start(struct cs_job *j, const struct cs_job_spec *spec, struct cs_err *err);

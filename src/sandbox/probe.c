@@ -312,7 +312,8 @@ static void try_pid_namespace(struct probe *p)
 static int deny_all(struct probe *p)
 {
     struct cs_err err;
-    if (cs_jail_seal(&p->jail, &err) < 0 || cs_jail_fence(&p->jail, false, NULL, 0, &err) < 0)
+    if (cs_jail_seal(&p->jail, &err) < 0 ||
+        cs_jail_fence(&p->jail, CS_FENCE_NOTHING, NULL, 0, &err) < 0)
         return 1;
     return open("/proc/self/status", O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES ? 0 : 2;
 }

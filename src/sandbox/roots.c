@@ -40,6 +40,12 @@ void cs_roots_adopt(struct cs_roots *r, int workspace, int tmp)
     r->adopted = true;
 }
 
+void cs_roots_servers(struct cs_roots *r, int mcp_servers)
+{
+    cs_closep(&r->dir[CS_ROOT_MCP_SERVERS]);
+    r->dir[CS_ROOT_MCP_SERVERS] = mcp_servers;
+}
+
 void cs_roots_done(struct cs_roots *r)
 {
     for (int i = 0; i < CS_ROOT_COUNT; i++)

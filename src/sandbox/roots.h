@@ -41,6 +41,9 @@ void cs_roots_init(struct cs_roots *r, const char *scratch, int mcp_servers, int
 /* Instead of making a scratch directory, use these two (taken): the tmpfs of a guest. */
 void cs_roots_adopt(struct cs_roots *r, int workspace, int tmp);
 
+/* Another directory (taken) in place of /mcp-servers. */
+void cs_roots_servers(struct cs_roots *r, int mcp_servers);
+
 /* Closes everything and removes the scratch directory, whatever the program made in it. */
 void cs_roots_done(struct cs_roots *r);
 

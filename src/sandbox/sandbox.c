@@ -11,11 +11,8 @@
 
 #include "base/mem.h"
 #include "sandbox/folder.h"
+#include "sandbox/jail.h"
 #include "sandbox/jobs.h"
-
-/* Ids that own nothing on any machine we know of; every daemon takes a range of its own. */
-#define UID_BASE        0x70000000u
-#define UIDS_PER_DAEMON 1024u
 
 #define ZYGOTE_TRIES 4
 
@@ -390,6 +387,11 @@ static void want_worker(struct cs_job *j)
     match(s);
 }
 
+static uint32_t at_most(uint64_t value, uint32_t most)
+{
+    return value < most ? (uint32_t)value : most;
+}
+
 static void encode_program(struct cs_job *j, const struct cs_job_spec *spec)
 {
     struct cs_program program = {
@@ -397,14 +399,23 @@ static void encode_program(struct cs_job *j, const struct cs_job_spec *spec)
         .source = spec->source,
         .inputs = spec->inputs,
         .state = spec->state,
+        .globals = spec->globals,
         .log_bytes = (uint32_t)spec->limits.output,
         .log_lines = (uint32_t)spec->limits.log_lines,
         .result_bytes = (uint32_t)spec->limits.result,
         .json_depth = (uint32_t)spec->limits.json_depth,
+        .argument_bytes = at_most(spec->limits.arguments, CS_CALL_MAX - CS_KIB),
+        .calls_at_once = at_most(spec->limits.calls_at_once, CS_CALLS_AT_ONCE_MAX),
+        .wall_ms = at_most(spec->limits.wall_clock, UINT32_MAX),
     };
     size_t mark = cs_frame_begin(&j->program, CS_MSG_PROGRAM, 0, cs_now_us());
     cs_put_program(&j->program, &program);
     cs_frame_end(&j->program, mark);
+}
+
+static int dup_directory(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
 int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
@@ -413,9 +424,13 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
 {
     if (s->closing)
         return cs_fail(err, CS_SYSTEM, "the sandbox is closing");
-    if (spec->source.len + spec->inputs.len + spec->state.len > CS_PROGRAM_MAX - CS_KIB)
-        return cs_fail(err, CS_LIMIT, "source, inputs and state are %zu bytes, at most %u",
-                       spec->source.len + spec->inputs.len + spec->state.len, CS_PROGRAM_MAX);
+    size_t bytes = spec->source.len + spec->inputs.len + spec->state.len + spec->globals.len;
+    if (bytes > CS_PROGRAM_MAX - CS_KIB)
+        return cs_fail(err, CS_LIMIT, "source, inputs and state are %zu bytes, at most %u", bytes,
+                       CS_PROGRAM_MAX);
+    CS_AUTO_FD int servers = spec->mcp_servers < 0 ? -1 : dup_directory(spec->mcp_servers);
+    if (spec->mcp_servers >= 0 && servers < 0)
+        return cs_fail_errno(err, "/mcp-servers");
     struct cs_job *j = CS_NEW(struct cs_job);
     j->sandbox = s;
     j->limits = spec->limits;
@@ -425,9 +440,10 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->ctx = ctx;
     j->asked_ns = j->started_ns = cs_now_ns();
     j->deadline_ns = UINT64_MAX;
+    j->next_servers = -1;
     char scratch[4096];
     snprintf(scratch, sizeof scratch, "%s/%d-%u", s->scratch_dir, (int)getpid(), ++s->numbers);
-    cs_roots_init(&j->roots, scratch, -1, -1, &j->limits);
+    cs_roots_init(&j->roots, scratch, CS_TAKE_FD(servers), -1, &j->limits);
     if (spec->language != CS_TYPESCRIPT && cs_guest_job_start(j, spec, err) < 0) {
         cs_roots_done(&j->roots);
         free(j->workspace);
@@ -500,7 +516,7 @@ int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
     struct cs_sandbox *s = CS_NEW(struct cs_sandbox);
     s->loop = loop;
     s->options = *options;
-    s->uid_base = UID_BASE + ((uint32_t)getpid() & 0xffff) * UIDS_PER_DAEMON;
+    s->uid_base = cs_jail_uid_base();
     if (cs_cages_open(options->no_cgroups, &s->cages, err) < 0) {
         free(s);
         return -1;

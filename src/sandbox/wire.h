@@ -36,6 +36,11 @@
 #define CS_LOG_MAX     (256u * CS_KIB)
 #define CS_DONE_MAX    (32u * CS_MIB)
 
+/* Calls that wait for their answer, and the bytes of their arguments: more ends the program. A
+ * worker sends no more than its limit at once, so only one that lies gets here. */
+#define CS_CALLS_AT_ONCE_MAX 256u
+#define CS_CALLS_BYTES_MAX   (64u * CS_MIB)
+
 /* Where an execution stands, as both sides see it. Bits, so that a message can name several. */
 enum cs_phase {
     CS_PHASE_BOOT = 1,     /* forked; nothing said yet */
@@ -57,11 +62,11 @@ enum cs_phase {
  *   VERDICT   u8 allowed, str message
  *   CALL      id; str server, str tool, str arguments JSON
  *   FILE      id; u8 op (enum cs_file_op), str path, str data or second path, u32 flags
- *   RESULT    answers CALL or FILE id: u8 status (enum cs_answer), str payload or message
- *   LOG       u8 level (enum cs_level), str text
- *   PROGRESS  str JSON {progress, total?, message?}
- *   DONE      u8 outcome (enum cs_outcome), str result or error as JSON, u32 times memory was
- * refused CANCEL    nothing: abort what waits; the daemon kills the process soon after
+ *   RESULT    answers CALL or FILE id: u8 status (enum cs_answer), str payload. Of a CALL that
+ * failed the payload is JSON {message, retryable?, suggestion?, type?}, of a FILE a message LOG u8
+ * level (enum cs_level), str text PROGRESS  str JSON {progress, total?, message?} DONE      u8
+ * outcome (enum cs_outcome), str result or error as JSON, u32 times memory was refused CANCEL
+ * nothing: abort what waits; the daemon kills the process soon after
  */
 #define CS_MESSAGES(X)                                                                     \
     X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                     \
@@ -137,12 +142,16 @@ struct cs_frame {
 struct cs_program {
     uint64_t seed[2];
     struct cs_str source;
-    struct cs_str inputs; /* JSON, or empty for {} */
-    struct cs_str state;  /* JSON, or empty for {} */
-    uint32_t log_bytes;   /* what the worker may send in LOG frames before it says "truncated" */
+    struct cs_str inputs;  /* JSON, or empty for {} */
+    struct cs_str state;   /* JSON, or empty for {} */
+    struct cs_str globals; /* JSON array: identifiers of the tool servers, or empty */
+    uint32_t log_bytes;    /* what the worker may send in LOG frames before it says "truncated" */
     uint32_t log_lines;
-    uint32_t result_bytes; /* largest result JSON */
-    uint32_t json_depth;   /* deepest result, argument or input */
+    uint32_t result_bytes;   /* largest result JSON */
+    uint32_t json_depth;     /* deepest result, argument or input */
+    uint32_t argument_bytes; /* largest arguments of one call */
+    uint32_t calls_at_once;  /* CALL frames that may wait for their answer; others wait inside */
+    uint32_t wall_ms;        /* the whole time it has */
 };
 
 /* One end's view of the conversation: checks order, direction, version and size of every frame. */

@@ -396,7 +396,7 @@ static int close_jail(struct zygote *z, struct answer *hello, struct cs_err *err
         return -1;
     if (!cs_jail_off(jail) && cs_jail_drop(keep, err) < 0)
         return -1;
-    if (cs_jail_seal(jail, err) < 0 || cs_jail_fence(jail, false, NULL, 0, err) < 0)
+    if (cs_jail_seal(jail, err) < 0 || cs_jail_fence(jail, CS_FENCE_NOTHING, NULL, 0, err) < 0)
         return -1;
     if (jail->options.no_jit && !cs_jail_off(jail)) /* older kernels leave this to the filter */
         prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);

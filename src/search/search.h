@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -79,5 +80,15 @@ size_t cs_model_width(const struct cs_model *model);
 
 /* `vector` has room for cs_model_width floats; unit length, or all zero if no word is known. */
 void cs_model_embed(const struct cs_model *model, struct cs_str text, float *vector);
+
+/*
+ * rank.c: puts a catalogue (JSON lines {"server", "name", "title"?, "description"?,
+ * "inputSchema"?}) into an index, and answers queries ({"query_id", "query"}) with one line each:
+ * {"query_id": ..., "ranking": ["server/name", ...]}. `model` may be NULL; limit 0 is 10. A line
+ * that is not what it should be is CS_INVALID with its number; what was printed before stays
+ * printed.
+ */
+int cs_search_rank(const char *catalogue_path, const char *queries_path,
+                   const struct cs_model *model, size_t limit, FILE *out, struct cs_err *err);
 
 #endif

@@ -18,10 +18,11 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
-#define CS_CONFIG_BYTES   (4u << 20)
+#define CS_CONFIG_BYTES   (32u << 20) /* ~/.claude.json has its history in it */
 #define CS_CONFIG_SERVERS 1000u
 
 #define CS_CALL_TIMEOUT_MS 30000u
@@ -35,7 +36,7 @@ struct cs_pair {
 };
 
 struct cs_server_config {
-    const char *name;
+    const char *name; /* a file name, also if it is a problem: then it may be a part of it */
     bool enabled;
     bool is_http;
     struct cs_err problem; /* code CS_OK: none. Else why it cannot be used, with its name */
@@ -71,15 +72,18 @@ struct cs_config {
     const char *path;
     struct cs_server_config *servers; /* in the order of the file */
     size_t count;
+    const char *warnings; /* lines: keys that are not understood, with what was probably meant */
 };
 
 /* Names an entry may have: letters, digits, '.', '_', '-'; 64 at most; not "caisson", "tools"... */
 bool cs_server_name_ok(struct cs_str name);
 
 /*
- * Values are expanded: ${env:X}, ${X}, ${X:-default}, ${file:PATH}, ${command:CMD ARGS}. A missing
- * one becomes the server's `problem`. Commands run without a shell, for 10 s at most. Entries that
- * point back at Caisson itself are left out. A missing file is CS_MISSING.
+ * Values are expanded (tools/expand.h), but not those of servers that are off. A missing one
+ * becomes the server's `problem`. Commands run without a shell, for 10 s at most. Entries that
+ * point back at Caisson itself are left out. Of a file that has servers per folder
+ * (~/.claude.json), those of the folder we are in are there too. No list of a server is NULL. A
+ * missing file is CS_MISSING.
  */
 int cs_config_load(const char *path, struct cs_config *config, struct cs_err *err);
 void cs_config_done(struct cs_config *config);
@@ -90,16 +94,20 @@ int cs_config_peek(const char *path, struct cs_config *config, struct cs_err *er
 
 /*
  * Edits. The file is read, changed in that one place, and replaced atomically with its mode kept;
- * everything else of it stays byte for byte. `entry` is the JSON of one server. A file that does
- * not exist is made (mode 0600). CS_INVALID if there is one of that name already (or, for the
- * others, CS_MISSING if there is none: the nearest name is named).
+ * everything else of it stays byte for byte. A symbolic link stays one, and its target is changed.
+ * If somebody else changes the file meanwhile, the edit is made anew. `entry` is the JSON of one
+ * server. A file that does not exist is made (mode 0600). CS_INVALID if there is one of that name
+ * already (or, for the others, CS_MISSING if there is none: the nearest name is named).
  */
 int cs_config_add(const char *path, struct cs_str name, struct cs_str entry, bool replace,
                   struct cs_err *err);
 int cs_config_remove(const char *path, struct cs_str name, struct cs_err *err);
-int cs_config_enable(const char *path, struct cs_str name, bool enabled, struct cs_err *err);
+/* *changed: it was not so already. */
+int cs_config_enable(const char *path, struct cs_str name, bool enabled, bool *changed,
+                     struct cs_err *err);
 
-/* Adds all servers of `from` that `path` does not have; `said` gets a line of text for each. */
+/* Adds all servers of `from` that `path` does not have; `said` gets a line of text for each. A name
+ * that we cannot have is changed into one, and that is said. */
 int cs_config_import(const char *path, const char *from, struct cs_buf *said, struct cs_err *err);
 
 #endif

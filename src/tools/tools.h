@@ -30,6 +30,7 @@
 struct cs_tools;
 struct cs_catalogue;
 struct cs_tool_call;
+struct cs_await;
 
 enum cs_tool_risk { CS_TOOL_LOW, CS_TOOL_MEDIUM, CS_TOOL_HIGH };
 
@@ -44,7 +45,8 @@ struct cs_tool {
     enum cs_tool_risk risk; /* from the annotations and the server's trust */
     uint32_t timeout_ms;    /* of the server's entry */
     uint64_t max_result_bytes;
-    uint64_t learned; /* results that its output type was learned from */
+    struct cs_str learned_output; /* JSON Schema that all results seen fit, if none was declared */
+    uint64_t learned;             /* results that its output type was learned from */
 };
 
 struct cs_tools_options {
@@ -78,18 +80,16 @@ const struct cs_tool *cs_catalogue_find(const struct cs_catalogue *catalogue, st
 /* Is there such a server at all, listed or not? Its configured name, or empty. */
 struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct cs_str server);
 
+/* Is it known what that server offers? */
+bool cs_catalogue_listed(const struct cs_catalogue *catalogue, struct cs_str server);
+
 /* Compiled schema of a tool's input; NULL if it has none that can be used: then anything that is an
  * object may be sent. Compiled when first wanted, kept with the catalogue. */
 const struct cs_schema *cs_tool_input(const struct cs_tool *tool);
-const struct cs_schema *cs_tool_output(const struct cs_tool *tool); /* declared ones only */
+const struct cs_schema *cs_tool_output(const struct cs_tool *tool); /* declared, else learned */
 
 /* Identifiers of all servers, as a JSON array: what a program sees as global names. */
 struct cs_str cs_catalogue_globals(const struct cs_catalogue *catalogue);
-
-/* Names near to a wrong one, best first, for a message: "github.listCommits, github.listIssues". */
-void cs_catalogue_near(const struct cs_catalogue *catalogue, struct cs_str server,
-                       struct cs_str tool, bool (*allowed)(void *ctx, const struct cs_tool *tool),
-                       void *ctx, struct cs_buf *out);
 
 /* --- find --- */
 
@@ -114,12 +114,22 @@ void cs_tools_find(struct cs_tools *tools, const struct cs_catalogue *catalogue,
 /* The TypeScript of a file of the tree, by "/mcp-servers/github/listCommits.ts",
  * "github/list_commits" or "github.listCommits". CS_MISSING names near ones. */
 int cs_tools_read(struct cs_tools *tools, const struct cs_catalogue *catalogue, struct cs_str path,
+                  bool (*allowed)(void *ctx, const struct cs_tool *tool), void *ctx,
                   struct cs_buf *text, struct cs_err *err);
 
-/* Calls `then` once the named server (empty: every server) is listed or has failed, or after `ms`;
- * at once if it is known already. Starts what must be started. Never before this has returned. */
-void cs_tools_await(struct cs_tools *tools, struct cs_str server, uint32_t ms,
-                    void (*then)(void *ctx), void *ctx);
+/* Names near to a wrong one, best first, for a message: "github.listCommits, github.listIssues";
+ * or servers, if there is no such server and nothing is near. Empty: there is nothing at all. */
+void cs_tools_near(struct cs_tools *tools, const struct cs_catalogue *catalogue,
+                   struct cs_str server, struct cs_str tool,
+                   bool (*allowed)(void *ctx, const struct cs_tool *tool), void *ctx,
+                   struct cs_buf *out);
+
+/* Calls `then` once it is known what the named server (empty: every server) offers, or that it
+ * failed, or after `ms`. What it offered last time will do, unless `fresh`. Starts what must be
+ * started. Never before this has returned, and not at all if it is cancelled before. */
+struct cs_await *cs_tools_await(struct cs_tools *tools, struct cs_str server, bool fresh,
+                                uint32_t ms, void (*then)(void *ctx), void *ctx);
+void cs_await_cancel(struct cs_await *await);
 /* Servers that were never listed and have not failed either. */
 bool cs_tools_waiting(struct cs_tools *tools);
 
@@ -142,7 +152,7 @@ void cs_tool_call_cancel(struct cs_tool_call *call); /* `done` will not run */
 
 /* A value that a tool answered: its type is learned from it, or checked. `drift` gets a sentence if
  * it breaks the shape that was declared or learned; else it stays empty. */
-void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_str value,
+void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
                    struct cs_buf *drift);
 
 /* --- servers, for `caisson list` --- */
@@ -154,8 +164,8 @@ struct cs_server_state {
     struct cs_str version;    /* of the server */
     struct cs_str protocol;
     size_t tools;
-    struct cs_str error; /* the last one; empty: none */
-    struct cs_str stderr_tail;
+    struct cs_str error;                 /* the last one; empty: none */
+    struct cs_str stderr_tail, log_tail; /* what it wrote to stderr, and what it logged, last */
     uint32_t restarts;
     int64_t listed_at; /* seconds; 0: never */
 };

@@ -3,8 +3,8 @@
  * Streamable HTTP (http.c). client.c speaks the protocol on top of either.
  *
  * Runs in: daemon, loop thread. Nothing here blocks.
- * Order:   new -> send ... -> close; `closed` of the events runs once, last, and not before the new
- *          function has returned.
+ * Order:   new -> send ... -> close; `closed` of the events runs once, last. No event comes before
+ *          the new function has returned, nor from within an operation.
  * Limits:  a message larger than `max_message` ends the connection (stdio) or the request (HTTP).
  * What waits to be sent is bounded; a peer that does not read loses its connection, no one else's.
  */
@@ -32,7 +32,8 @@ struct cs_outgoing {
     const char *version; /* MCP-Protocol-Version to send, or NULL */
     bool modern;         /* send Mcp-Method and the others; the answer is scoped to this request */
     struct cs_str name;  /* Mcp-Name, not yet encoded; empty: none */
-    const struct cs_pair *params; /* Mcp-Param-* headers, not yet encoded; name NULL at the end */
+    const struct cs_pair *params; /* Mcp-Param-* headers, whole names, values not yet encoded; name
+                                     NULL at the end */
 };
 
 /* What may happen to one request of ours, beside an answer. */
@@ -52,8 +53,9 @@ struct cs_transport_events {
     /* Request `id` will get no answer. `http_status` is 0 if there was none. */
     void (*failed)(void *ctx, uint64_t id, enum cs_trouble trouble, int http_status,
                    const struct cs_err *err);
-    /* The connection is over and everything of it is freed: the child is dead and reaped. `err`
-     * says why if we did not close it ourselves (code CS_OK otherwise). */
+    /* The connection is over: the child is dead and reaped, nothing is open. `err` says why if we
+     * did not close it ourselves (code CS_OK otherwise). The transport is freed on return; its
+     * stderr_tail can be asked for a last time. */
     void (*closed)(void *ctx, const struct cs_err *err);
 };
 
@@ -75,6 +77,7 @@ struct cs_transport {
     const struct cs_transport_ops *ops;
     const struct cs_transport_events *events;
     void *ctx;
+    uint32_t pid; /* stdio: of the child; else 0 */
 };
 
 /* `server` must outlive the transport. */

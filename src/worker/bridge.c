@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +14,12 @@
 
 /* More calls and files than this at once are refused: the daemon answers 8 at a time anyway. */
 #define WAITING_MAX 20000
+
+/* Frames are gathered up to here. */
+#define GATHER_BYTES (32u * CS_KIB)
+
+/* Held frames that have left are forgotten in steps. */
+#define HELD_STEP (1u * CS_MIB)
 
 /* Of one line of the log. */
 #define LINE_MAX_BYTES (CS_LOG_MAX - 128)
@@ -58,6 +65,12 @@ void cs_bridge_send(struct cs_buf *frame)
     }
     cs_buf_clear(frame);
     cs_crash_sending(false);
+}
+
+void cs_bridge_flush(void)
+{
+    if (cs_worker.out.len)
+        cs_bridge_send(&cs_worker.out);
 }
 
 static void send_log(enum cs_level level, struct cs_str text)
@@ -128,17 +141,39 @@ double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str js
 {
     if (server.len + tool.len + json.len + 64 > CS_CALL_MAX)
         return -2;
-    double id = take_slot(CS_WANT_JSON);
+    double id = take_slot(CS_WANT_CALL);
     if (id < 0)
         return id;
-    struct cs_buf *b = &cs_worker.out;
+    bool now = cs_worker.calls < cs_worker.program.calls_at_once;
+    cs_worker.calls += now;
+    struct cs_buf *b = now ? &cs_worker.out : &cs_worker.held;
     size_t mark = cs_frame_begin(b, CS_MSG_CALL, (uint64_t)id, 0);
     cs_put_str(b, server);
     cs_put_str(b, tool);
     cs_put_str(b, json);
     cs_frame_end(b, mark);
-    cs_bridge_send(b);
+    /* Calls that are made together leave together, when the program waits. */
+    if (cs_worker.out.len > GATHER_BYTES)
+        cs_bridge_flush();
     return id;
+}
+
+/* A call was answered: the first of those that are held takes its place. */
+static void release_held(void)
+{
+    struct cs_worker *w = &cs_worker;
+    w->calls--;
+    if (w->held_at == w->held.len)
+        return;
+    struct cs_frame_head h;
+    memcpy(&h, w->held.at + w->held_at, sizeof h);
+    cs_buf_put(&w->out, w->held.at + w->held_at, sizeof h + h.len);
+    w->held_at += sizeof h + h.len;
+    w->calls++;
+    if (w->held_at == w->held.len || w->held_at > HELD_STEP) {
+        cs_buf_drop(&w->held, w->held_at);
+        w->held_at = 0;
+    }
 }
 
 double cs_bridge_file(enum cs_file_op op, struct cs_str path, struct cs_str data, uint32_t flags,
@@ -194,6 +229,7 @@ static JSValueRef payload(enum cs_want want, struct cs_str data, uint8_t *status
     case CS_WANT_BYTES:
         return bytes_value(data);
     case CS_WANT_JSON:
+    case CS_WANT_CALL:
         if (data.len == 0)
             return JSValueMakeUndefined(ctx);
         v = cs_host_json(data, cs_worker.program.json_depth, &err);
@@ -205,7 +241,7 @@ static JSValueRef payload(enum cs_want want, struct cs_str data, uint8_t *status
     return JSValueMakeUndefined(ctx);
 }
 
-void cs_bridge_result(const struct cs_frame *frame)
+static void settle(const struct cs_frame *frame, enum cs_entry entry)
 {
     struct cs_worker *w = &cs_worker;
     struct cs_str body = frame->body, data;
@@ -219,7 +255,19 @@ void cs_bridge_result(const struct cs_frame *frame)
     w->want[slot] = 0;
     w->free_slots[w->free_len++] = slot;
     w->waiting--;
+    if (want == CS_WANT_CALL)
+        release_held();
     JSValueRef v = status == CS_ANSWER_OK ? payload(want, data, &status) : cs_host_string(data);
     JSValueRef argv[] = {cs_host_number((double)frame->id), cs_host_number(status), v};
-    cs_host_call(CS_ENTRY_settle, CS_COUNT(argv), argv, NULL);
+    cs_host_call(entry, CS_COUNT(argv), argv, NULL);
+}
+
+void cs_bridge_result(const struct cs_frame *frame)
+{
+    settle(frame, CS_ENTRY_settle);
+}
+
+void cs_bridge_late(const struct cs_frame *frame)
+{
+    settle(frame, CS_ENTRY_late);
 }

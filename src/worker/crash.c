@@ -109,6 +109,6 @@ void cs_crash_sending(bool sending)
 void cs_crash_answer(struct cs_str frame)
 {
     last.answer = frame;
-    struct itimerval grace = {.it_value = {.tv_usec = GRACE_US}};
+    struct itimerval grace = {.it_value = {.tv_usec = frame.len ? GRACE_US : 0}};
     setitimer(ITIMER_REAL, &grace, NULL);
 }

@@ -22,7 +22,7 @@ void cs_crash_sending(bool sending);
 
 /*
  * The program's answer is ready: send `frame` (borrowed to the end) after a short while even if the
- * program keeps the engine busy for ever.
+ * program keeps the engine busy for ever. An empty one: no more.
  */
 void cs_crash_answer(struct cs_str frame);
 

@@ -32,16 +32,17 @@ CS_EMBED(prelude_crypto, "src/worker/prelude/65-crypto.js")
 CS_EMBED(prelude_buffer, "src/worker/prelude/70-buffer.js")
 CS_EMBED(prelude_files, "src/worker/prelude/75-files.js")
 CS_EMBED(prelude_node, "src/worker/prelude/80-node.js")
+CS_EMBED(prelude_calls, "src/worker/prelude/84-calls.js")
 CS_EMBED(prelude_tools, "src/worker/prelude/85-tools.js")
 CS_EMBED(prelude_result, "src/worker/prelude/90-result.js")
 CS_EMBED(prelude_modules, "src/worker/prelude/95-modules.js")
 CS_EMBED(prelude_main, "src/worker/prelude/99-main.js")
 
 static struct cs_str (*const prelude[])(void) = {
-    prelude_primordials, prelude_errors, prelude_inspect,     prelude_console, prelude_events,
-    prelude_encoding,    prelude_url,    prelude_url_objects, prelude_clone,   prelude_crypto,
-    prelude_buffer,      prelude_files,  prelude_node,        prelude_tools,   prelude_result,
-    prelude_modules,     prelude_main,
+    prelude_primordials, prelude_errors,  prelude_inspect,     prelude_console, prelude_events,
+    prelude_encoding,    prelude_url,     prelude_url_objects, prelude_clone,   prelude_crypto,
+    prelude_buffer,      prelude_files,   prelude_node,        prelude_calls,   prelude_tools,
+    prelude_result,      prelude_modules, prelude_main,
 };
 
 struct cs_worker cs_worker;

@@ -25,7 +25,7 @@
 /* Functions of the prelude that C calls; prelude/99-main.js hands them over under these names. */
 #define CS_ENTRIES(X)                                                            \
     X(seed)        /* (a, b, c, d): four 32-bit numbers for Math.random */       \
-    X(begin)       /* (inputs, state) */                                         \
+    X(begin)       /* (inputs, state, servers, argument bytes, depth) */         \
     X(instantiate) /* (index, name, function, dep indices, callable) */          \
     X(builtin)     /* (index, name): the namespace of a module of the runtime */ \
     X(link)        /* (indices): exports become properties of the namespaces */  \
@@ -33,6 +33,9 @@
     X(namespaceOf) /* (index) */                                                 \
     X(exportsOf)   /* (index): "a, b, c" for suggestions */                      \
     X(settle)      /* (id, status, payload): answers CALL and FILE */            \
+    X(offer)       /* (name): a server becomes a global */                       \
+    X(unfinished)  /* (): the program has ended, calls have not: says so */      \
+    X(late)        /* (id, status, payload): an answer after the end */          \
     X(fire)        /* (id): a timer */                                           \
     X(describe)    /* (error): a plain description of whatever was thrown */     \
     X(encode)      /* (value, bytes, depth): JSON text, or throws */             \
@@ -69,12 +72,16 @@ struct cs_worker {
     struct cs_random random;
     bool running; /* between VERDICT and the program's end: calls, files, logs may be sent */
     struct cs_buf answer; /* the DONE frame, once the program has settled */
+    bool lingers;         /* ... but calls of it are still under way */
 
     uint32_t waiting; /* CALL and FILE not answered */
     uint8_t *want;    /* per slot: enum cs_want, plus 1; 0 is free */
     uint32_t want_cap;
     uint32_t *free_slots;
     uint32_t free_len;
+    uint32_t calls;     /* CALL frames sent and not answered */
+    struct cs_buf held; /* CALL frames beyond calls_at_once, from held_at */
+    size_t held_at;
 
     struct cs_timer *timers; /* a heap by due time */
     uint32_t timer_len, timer_cap, timer_next;
@@ -88,7 +95,7 @@ struct cs_worker {
 extern struct cs_worker cs_worker;
 
 /* How the payload of a RESULT reaches the program. */
-enum cs_want { CS_WANT_NOTHING, CS_WANT_TEXT, CS_WANT_BYTES, CS_WANT_JSON };
+enum cs_want { CS_WANT_NOTHING, CS_WANT_TEXT, CS_WANT_BYTES, CS_WANT_JSON, CS_WANT_CALL };
 
 /* host.c */
 JSValueRef cs_host_call(enum cs_entry entry, size_t argc, const JSValueRef argv[],
@@ -109,6 +116,8 @@ double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str js
 double cs_bridge_file(enum cs_file_op op, struct cs_str path, struct cs_str data, uint32_t flags,
                       enum cs_want want);
 void cs_bridge_result(const struct cs_frame *frame);
+void cs_bridge_late(const struct cs_frame *frame); /* the same, after the program's end */
+void cs_bridge_flush(void);                        /* sends what has gathered in `out` */
 void cs_bridge_ask(uint64_t id, struct cs_str path);
 
 /* timers.c */
@@ -140,6 +149,10 @@ struct cs_source {
 /* By the name that stands in stacks; false if it is none of the program's. */
 bool cs_modules_source(struct cs_str name, struct cs_source *source);
 
+/* servers.c */
+void cs_servers_start(struct cs_str json); /* an array of identifiers */
+void cs_servers_offer(struct cs_str text); /* makes globals of those that occur in it */
+
 /* report.c: error JSON. */
 void cs_report_exception(JSValueRef exception, struct cs_buf *json);
 void cs_report_diag(const char *type, const struct cs_diag *diag, const struct cs_source *source,
@@ -157,6 +170,9 @@ void cs_report_plain(const struct cs_report *report, struct cs_buf *json);
 /* suggest.c: what to try next, or "". `out` has CS_SUGGEST_MAX bytes. */
 #define CS_SUGGEST_MAX 512
 void cs_suggest(struct cs_str name, struct cs_str message, struct cs_str line, char *out);
+/* The line of `source` where `tool` is called without `await`, as it should be; false: not found.
+ */
+bool cs_suggest_await(struct cs_str source, struct cs_str tool, struct cs_buf *out);
 
 /* serve.c */
 void cs_serve_done(enum cs_outcome outcome, struct cs_str json) __attribute__((noreturn));

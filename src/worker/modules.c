@@ -91,6 +91,22 @@ static void blank_directives(struct cs_buf *js)
     }
 }
 
+/*
+ * The file of a tool is one async function that returns the promise of a call. Without `async` it
+ * returns that very promise: it knows what it is of when an `await` is missing, and is three turns
+ * of the microtasks quicker.
+ */
+static void thin_wrapper(struct cs_module *m)
+{
+    static const char head[] = "\nexport async function ";
+    if (!cs_str_starts(m->path, "/mcp-servers/") || m->text.len == 0)
+        return;
+    char *text = (char *)m->text.at; /* ours, in the arena */
+    char *at = memmem(text, m->text.len, head, sizeof head - 1);
+    if (at && !memmem(at, m->text.len - (size_t)(at - text), "await", 5))
+        memset(at + strlen("\nexport "), ' ', strlen("async"));
+}
+
 static void compile(struct cs_module *m, enum cs_compile_kind kind)
 {
     if (cs_compile(kind, m->text, &m->compiled, &m->diag) < 0) {
@@ -99,6 +115,7 @@ static void compile(struct cs_module *m, enum cs_compile_kind kind)
         return;
     }
     blank_directives(&m->compiled.js);
+    cs_servers_offer(m->text);
     const struct cs_compiled *c = &m->compiled;
     m->requests = cs_calloc(c->import_count + 1, sizeof *m->requests);
     for (uint32_t i = 0; i < c->import_count; i++) {
@@ -162,6 +179,7 @@ static void loaded(uint32_t index, struct cs_str path, struct cs_str text)
     m->text = cs_arena_dup(&cs_worker.arena, text);
     g->text_bytes += text.len;
     r->module = (int32_t)(m - g->modules);
+    thin_wrapper(m);
     compile(m, CS_COMPILE_MODULE);
 }
 

@@ -351,11 +351,13 @@ static struct cs_str type_of(JSObjectRef described, struct cs_str name, struct c
 
 static void put_given_limit(struct cs_json_writer *w, JSObjectRef described, struct cs_str type)
 {
+    /* The engine's own RangeError has no other reason; what the runtime raised names its limit. */
+    bool of_engine = get_text(described, "type").len == 0;
     struct cs_str limit = get_text(described, "limit");
     if (limit.len)
         put_limit(w, limit.at, get_number(described, "limitValue"),
                   get_text(described, "limitUnit").at);
-    else if (cs_str_is(type, "resource_error"))
+    else if (of_engine && cs_str_is(type, "resource_error"))
         put_limit(w, "memory", -1, NULL);
 }
 
@@ -410,7 +412,11 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
         cs_json_key(w, "stack");
         cs_json_put_str(w, cs_strn(frames.at + 1, frames.len - 1));
     }
-    put_suggestion(w, get_text(described, "suggestion"), name, cs_buf_str(&message), &place);
+    struct cs_str suggestion = get_text(described, "suggestion");
+    CS_AUTO_BUF struct cs_buf mended = {0};
+    if (cs_suggest_await(place.source.text, get_text(described, "awaits"), &mended))
+        suggestion = cs_buf_str(&mended);
+    put_suggestion(w, suggestion, name, cs_buf_str(&message), &place);
     put_given_limit(w, described, type);
     cs_json_close(w, '}');
 }

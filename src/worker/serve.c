@@ -26,6 +26,11 @@
 
 #define READ_BYTES (64 * 1024)
 
+/* How long calls that were not awaited may take after the end, and what is left of the time then.
+ */
+#define LINGER_US       5000000
+#define LINGER_SPARE_US 500000
+
 #define EXIT_PEER_GONE  71
 #define EXIT_BAD_FRAMES 72
 
@@ -119,14 +124,11 @@ void cs_serve_settled(bool ok, JSValueRef value)
     else
         cs_report_exception(value, &json);
     w->running = false;
+    w->lingers = outcome == CS_OUTCOME_VALUE && w->waiting > 0;
+    if (w->lingers)
+        cs_host_call(CS_ENTRY_unfinished, 0, NULL, NULL);
     build_done(&w->answer, outcome, cs_buf_str(&json));
     cs_crash_answer(cs_buf_str(&w->answer));
-}
-
-static void end_if_settled(void)
-{
-    if (w->answer.len)
-        send_and_exit(cs_buf_str(&w->answer));
 }
 
 /* ---- frames in ---- */
@@ -176,6 +178,60 @@ static void sent(enum cs_msg type)
         _exit(EXIT_BAD_FRAMES);
 }
 
+/* ---- after the program's end ---- */
+
+/* Waits for input for `us`: 1 input, 0 the time has come, -1 a signal. */
+static int wait_input(int64_t us)
+{
+    if (w->early.len)
+        return 1;
+    if (us < 0)
+        us = 0;
+    struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    struct pollfd p = {.fd = w->sock, .events = POLLIN};
+    return ppoll(&p, 1, &t, NULL);
+}
+
+/*
+ * Calls that the program made and did not wait for are under way, and what they do in the world
+ * should not depend on how fast the program was: they may finish. Nothing of the program runs.
+ */
+static void linger(void)
+{
+    int64_t start = cs_clock_running();
+    int64_t until = cs_clock_origin() + (int64_t)w->program.wall_ms * 1000 - LINGER_SPARE_US;
+    if (until > start + LINGER_US)
+        until = start + LINGER_US;
+    cs_crash_answer((struct cs_str){0});
+    while (w->waiting > 0) {
+        struct cs_frame frame;
+        cs_bridge_flush();
+        if (next_frame(&frame)) {
+            cs_clock_follow(frame.time_us);
+            JSLock(w->ctx);
+            if (frame.type == CS_MSG_RESULT)
+                cs_bridge_late(&frame);
+            JSUnlock(w->ctx);
+            continue;
+        }
+        int64_t left = until - cs_clock_running();
+        int input = left > 0 ? wait_input(left) : 0;
+        if (input == 0)
+            return;
+        if (input > 0)
+            receive();
+    }
+}
+
+static void end_if_settled(void)
+{
+    if (!w->answer.len)
+        return;
+    if (w->lingers)
+        linger();
+    send_and_exit(cs_buf_str(&w->answer));
+}
+
 /* ---- before the program runs ---- */
 
 static JSValueRef parse_or_end(struct cs_str json, const char *what)
@@ -209,11 +265,16 @@ static void read_program(const struct cs_frame *frame)
     struct cs_program *p = &w->program;
     JSLock(w->ctx);
     seed(p->seed);
-    JSValueRef argv[] = {parse_or_end(p->inputs, "inputs"), parse_or_end(p->state, "state")};
+    if (p->calls_at_once == 0)
+        p->calls_at_once = 1;
+    JSValueRef argv[] = {parse_or_end(p->inputs, "inputs"), parse_or_end(p->state, "state"),
+                         cs_host_string(p->globals), cs_host_number(p->argument_bytes),
+                         cs_host_number(p->json_depth)};
     cs_host_call(CS_ENTRY_begin, CS_COUNT(argv), argv, NULL);
+    cs_servers_start(p->globals);
     JSUnlock(w->ctx);
     struct cs_str source = cs_arena_dup(&w->arena, p->source);
-    p->source = p->inputs = p->state = (struct cs_str){0};
+    p->source = p->inputs = p->state = p->globals = (struct cs_str){0};
     cs_modules_start(source);
 }
 
@@ -279,19 +340,6 @@ static void handle(const struct cs_frame *frame)
     JSUnlock(w->ctx);
 }
 
-/* Waits for input until `due` on the program's clock: 1 input, 0 the time has come, -1 a signal. */
-static int wait_until(int64_t due)
-{
-    int64_t us = due - cs_clock_running();
-    if (w->early.len)
-        return 1;
-    if (us < 0)
-        us = 0;
-    struct timespec t = {us / 1000000, us % 1000000 * 1000};
-    struct pollfd p = {.fd = w->sock, .events = POLLIN};
-    return ppoll(&p, 1, &t, NULL);
-}
-
 static void run(void)
 {
     w->running = true;
@@ -309,7 +357,8 @@ static void run(void)
         bool timer = cs_timer_next(&due);
         if (!timer && w->waiting == 0 && !cs_modules_loading())
             stuck();
-        int input = timer ? wait_until(due) : 1;
+        cs_bridge_flush();
+        int input = timer ? wait_input(due - cs_clock_running()) : 1;
         if (input > 0)
             receive();
         else if (input == 0)

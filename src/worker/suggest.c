@@ -5,6 +5,7 @@
  * line. The first row wins, so the particular ones stand before the general ones. "%s" in the text
  * is what stands between quotes, or after the matched text.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,4 +185,85 @@ void cs_suggest(struct cs_str name, struct cs_str message, struct cs_str line, c
             snprintf(out, CS_SUGGEST_MAX, "%s", r->text);
         return;
     }
+}
+
+/* ---- a missing await ---- */
+
+static bool in_name(char c)
+{
+    return c == '_' || c == '$' || isalnum((unsigned char)c);
+}
+
+/* "list_commits", "list-commits" and "listCommits" are one name. */
+static bool same_name(struct cs_str a, struct cs_str b)
+{
+    size_t i = 0, k = 0;
+    for (;;) {
+        while (i < a.len && !isalnum((unsigned char)a.at[i]))
+            i++;
+        while (k < b.len && !isalnum((unsigned char)b.at[k]))
+            k++;
+        if (i == a.len || k == b.len)
+            return i == a.len && k == b.len;
+        if (tolower((unsigned char)a.at[i++]) != tolower((unsigned char)b.at[k++]))
+            return false;
+    }
+}
+
+static bool follows(const char *from, const char *at, const char *word)
+{
+    size_t n = strlen(word);
+    while (at > from && at[-1] == ' ')
+        at--;
+    return (size_t)(at - from) >= n && memcmp(at - n, word, n) == 0 &&
+           ((size_t)(at - from) == n || !in_name(at[-(ptrdiff_t)n - 1]));
+}
+
+/* Where `tools.github.listCommits(` begins, if the name at `at` is called there and not awaited. */
+static const char *bare_call(struct cs_str source, const char *at, const char *name_end)
+{
+    const char *p = name_end, *end = source.at + source.len;
+    while (p < end && *p == ' ')
+        p++;
+    if (p == end || *p != '(')
+        return NULL;
+    while (at > source.at && (in_name(at[-1]) || at[-1] == '.'))
+        at--;
+    bool other = follows(source.at, at, "await") || follows(source.at, at, "function") ||
+                 follows(source.at, at, "return");
+    return other ? NULL : at;
+}
+
+bool cs_suggest_await(struct cs_str source, struct cs_str tool, struct cs_buf *out)
+{
+    uint32_t line = 1;
+    const char *p = source.at, *end = source.at + source.len, *start = source.at;
+    while (tool.len && p < end) {
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+        if (!in_name(*p)) {
+            p++;
+            continue;
+        }
+        const char *name = p;
+        while (p < end && in_name(*p))
+            p++;
+        if (!same_name(cs_strn(name, (size_t)(p - name)), tool))
+            continue;
+        const char *call = bare_call(source, name, p);
+        if (!call || call < start)
+            continue;
+        const char *stop = memchr(start, '\n', (size_t)(end - start));
+        stop = stop ? stop : end;
+        while (start < call && (*start == ' ' || *start == '\t'))
+            start++;
+        if (stop - start > 200)
+            stop = start + 200 > p ? start + 200 : p;
+        cs_buf_printf(out, "Line %u: write `%.*sawait %.*s`.", line, (int)(call - start), start,
+                      (int)(stop - call), call);
+        return true;
+    }
+    return false;
 }

@@ -2,7 +2,7 @@
  * Our side of the benchmark: one daemon with a warm pool, used through the same calls as every door
  * uses (run/run.h), so that everything is on: jail, strip, facts, verdict, limits.
  *
- *     bench_run SCRATCH POOL [full] [strict] [polling]
+ *     bench_run SCRATCH POOL [full] [strict] [polling] [config=FILE data=DIR]
  *
  * One command per line on stdin, one answer per line on stdout; words are separated by blanks:
  *
@@ -33,6 +33,7 @@ struct bench {
     uv_loop_t loop;
     uv_timer_t timer;
     struct cs_runner *runner;
+    struct cs_tools *tools; /* with config=FILE */
     unsigned pool;
 };
 
@@ -230,12 +231,18 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_run SCRATCH POOL [full] [strict] [polling]\n");
+        fprintf(stderr, "usage: bench_run SCRATCH POOL [full] [strict] [polling] "
+                        "[config=FILE data=DIR]\n");
         return 2;
     }
     struct cs_sandbox_options options = {.scratch_dir = argv[1],
                                          .pool = (uint32_t)strtoul(argv[2], NULL, 10)};
+    struct cs_tools_options tools = {0};
     for (int i = 3; i < argc; i++) {
+        if (strncmp(argv[i], "config=", 7) == 0)
+            tools.config_path = argv[i] + 7;
+        if (strncmp(argv[i], "data=", 5) == 0)
+            tools.data_dir = argv[i] + 5;
         options.full_isolation |= strcmp(argv[i], "full") == 0;
         options.no_jit |= strcmp(argv[i], "strict") == 0;
         options.no_cgroups |= strcmp(argv[i], "polling") == 0;
@@ -244,13 +251,22 @@ int main(int argc, char **argv)
     struct cs_err err = {0};
     uv_loop_init(&b.loop);
     uv_timer_init(&b.loop, &b.timer);
-    if (cs_runner_new(&b.loop, &options, &b.runner, &err) < 0) {
+    struct cs_runner_options runner = {.sandbox = &options};
+    if (tools.config_path && cs_tools_new(&b.loop, &tools, &b.tools, &err) < 0) {
+        fprintf(stderr, "bench_run: %s\n", err.msg);
+        return 1;
+    }
+    runner.tools = b.tools;
+    if (cs_runner_new(&b.loop, &runner, &b.runner, &err) < 0) {
         fprintf(stderr, "bench_run: %s\n", err.msg);
         return 1;
     }
     conduct(&b);
     uv_close((uv_handle_t *)&b.timer, NULL);
     cs_runner_close(b.runner, NULL, NULL);
+    uv_run(&b.loop, UV_RUN_DEFAULT);
+    if (b.tools)
+        cs_tools_close(b.tools, NULL, NULL);
     uv_run(&b.loop, UV_RUN_DEFAULT);
     return uv_loop_close(&b.loop) == 0 ? 0 : 1;
 }

@@ -2,6 +2,9 @@
 
     import caisson
     issue = caisson.call("github", "getIssue", {"number": 7})
+    commits = caisson.tools.github.list_commits(owner="a", repo="b")
+    for tool in caisson.search_tools("list commits"):
+        print(caisson.read_tool_definition(tool["path"]))
     caisson.progress(3, total=10, message="reading")
     caisson.log("warn", "slower than usual")
 
@@ -15,14 +18,30 @@ import os as _os
 import struct as _struct
 import threading as _threading
 
-__all__ = ["call", "acall", "progress", "log", "inputs", "ToolError"]
+__all__ = [
+    "call",
+    "acall",
+    "tools",
+    "search_tools",
+    "read_tool_definition",
+    "progress",
+    "log",
+    "inputs",
+    "ToolError",
+]
 
 # Frames as in sandbox/wire.h: length, type, version, id, time; then the body.
 _HEAD = _struct.Struct("=IHHQq")
 _VERSION = 1
 _CALL, _RESULT, _LOG, _PROGRESS, _DONE = 7, 9, 10, 11, 12
 _LEVELS = {"debug": 0, "info": 1, "warn": 2, "warning": 2, "error": 3}
-_REASONS = {1: "missing", 2: "denied", 3: "limit", 4: "invalid", 5: "failed"}
+_CODES = {1: "MISSING", 2: "DENIED", 3: "LIMIT", 4: "INVALID", 5: "FAILED"}
+_TYPES = {
+    "MISSING": "permission_error",
+    "DENIED": "permission_error",
+    "LIMIT": "resource_error",
+    "INVALID": "validation_error",
+}
 
 _fd = int(_os.environ.get("CAISSON_BRIDGE", "3"))
 _thread_lock = _threading.Lock()
@@ -37,13 +56,29 @@ except FileNotFoundError:
 
 
 class ToolError(Exception):
-    """A tool call that failed. `reason` is one of missing, denied, limit, invalid, failed."""
+    """A tool call that failed.
 
-    def __init__(self, message, reason="failed", server=None, tool=None):
+    server, tool    which one
+    message         what went wrong
+    code            MISSING, DENIED, LIMIT, INVALID or FAILED; `reason` is the same in small letters
+    retryable       may the same call work later?
+    suggestion      what to do, or None
+    """
+
+    def __init__(self, message, code="FAILED", server=None, tool=None, **more):
         super().__init__(message)
-        self.reason = reason
+        self.message = message
+        self.code = code
+        self.reason = code.lower()
         self.server = server
         self.tool = tool
+        self.retryable = bool(more.get("retryable", False))
+        self.suggestion = more.get("suggestion")
+        self.type = more.get("type") or _TYPES.get(code, "upstream_error")
+
+    def __str__(self):
+        name = f"{self.server}.{self.tool}"
+        return self.message if not self.tool or name in self.message else f"{name}: {self.message}"
 
 
 class _Turn:
@@ -108,8 +143,37 @@ def _number():
     return int.from_bytes(_os.urandom(8), "little") >> 1 | 1
 
 
+def _failure(status, payload, server, tool):
+    said = None
+    if payload.startswith("{"):
+        try:
+            said = _json.loads(payload)
+        except ValueError:
+            pass
+    if not isinstance(said, dict) or not isinstance(said.get("message"), str):
+        said = {"message": payload}
+    return ToolError(
+        said["message"],
+        _CODES.get(status, "FAILED"),
+        server,
+        tool,
+        retryable=said.get("retryable"),
+        suggestion=said.get("suggestion"),
+        type=said.get("type"),
+    )
+
+
 def call(server, tool, arguments=None, /, **more):
     """Calls a tool and returns its value. Arguments are a dict, or keywords."""
+    if arguments is not None and not isinstance(arguments, dict):
+        raise ToolError(
+            f"the arguments must be a dict or keywords, not a {type(arguments).__name__}",
+            "INVALID",
+            server,
+            tool,
+            suggestion=f"Write caisson.call({server!r}, {tool!r}, {{'name': value}}); "
+            f"caisson.read_tool_definition('{server}/{tool}') shows the names.",
+        )
     arguments = {**(arguments or {}), **more}
     body = _str(server) + _str(tool) + _str(_json.dumps(arguments, default=_plain))
     number = _number()
@@ -117,13 +181,113 @@ def call(server, tool, arguments=None, /, **more):
         _send(_CALL, number, body)
         status, payload = _receive(number)
     if status != 0:
-        raise ToolError(payload, _REASONS.get(status, "failed"), server, tool)
+        raise _failure(status, payload, server, tool)
     return _json.loads(payload) if payload else None
 
 
 async def acall(server, tool, arguments=None, /, **more):
     """`call` for asyncio programs."""
     return await _asyncio.to_thread(call, server, tool, arguments, **more)
+
+
+def _same(name):
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def _spelled(directory, name):
+    """The name in /mcp-servers that `name` stands for: list_commits is listCommits as well."""
+    try:
+        names = [n.removesuffix(".ts") for n in _os.listdir(directory)]
+    except OSError:
+        return name
+    if name in names:
+        return name
+    return next((n for n in sorted(names) if _same(n) == _same(name)), name)
+
+
+class _Server:
+    """caisson.tools.github: its tools are its attributes."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, tool):
+        if tool.startswith("__"):
+            raise AttributeError(tool)
+        name = _spelled("/mcp-servers/" + self._name, tool)
+
+        def function(arguments=None, /, **more):
+            return call(self._name, name, arguments, **more)
+
+        function.__name__ = function.__qualname__ = tool
+        setattr(self, tool, function)
+        return function
+
+    def __getitem__(self, tool):
+        return lambda arguments=None, /, **more: call(self._name, tool, arguments, **more)
+
+    def __call__(self, *_, **__):
+        raise TypeError(
+            f"{self._name} is a server, not a tool: call caisson.tools.{self._name}.<tool>(...); "
+            f"caisson.search_tools('...', server={self._name!r}) finds them"
+        )
+
+    def __repr__(self):
+        return f"<server {self._name}>"
+
+
+class _Tools:
+    """caisson.tools: the servers, as attributes or items. list(caisson.tools) names them."""
+
+    def __getattr__(self, server):
+        if server.startswith("__"):
+            raise AttributeError(server)
+        value = _Server(_spelled("/mcp-servers", server))
+        setattr(self, server, value)
+        return value
+
+    def __getitem__(self, server):
+        return _Server(server)
+
+    def __iter__(self):
+        try:
+            found = sorted(e.name for e in _os.scandir("/mcp-servers") if e.is_dir())
+        except OSError:
+            found = []
+        return iter(found)
+
+    def __dir__(self):
+        return list(self)
+
+    def __repr__(self):
+        return f"<tools of {', '.join(self) or 'no servers'}>"
+
+
+tools = _Tools()
+
+
+class ToolList(list):
+    """The tools that were found. What else the answer had is in `answer`, the count in `total`."""
+
+    def __init__(self, answer):
+        super().__init__(answer.get("tools", []))
+        self.answer = answer
+        self.total = answer.get("total", len(self))
+
+    def __getitem__(self, key):
+        return self.answer[key] if isinstance(key, str) else super().__getitem__(key)
+
+
+def search_tools(query="", *, limit=None, detail=None, server=None, offset=None):
+    """Finds tools by what they do: a list of {tool, path, summary}."""
+    options = {"limit": limit, "detail": detail, "server": server, "offset": offset}
+    given = {k: v for k, v in options.items() if v is not None}
+    return ToolList(call("caisson", "searchTools", {"query": str(query), **given}))
+
+
+def read_tool_definition(path):
+    """The TypeScript declaration of a tool: 'github/list_commits', or its path."""
+    return call("caisson", "readToolDefinition", {"path": str(path)})
 
 
 def progress(value, total=None, message=None):

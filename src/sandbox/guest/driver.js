@@ -9,15 +9,32 @@ const BRIDGE = Number(process.env.CAISSON_BRIDGE || 3);
 const HEAD = 24;
 const CALL = 7, RESULT = 9, LOG = 10, PROGRESS = 11, DONE = 12;
 const LEVELS = { debug: 0, info: 1, warn: 2, error: 3 };
-const REASONS = { 1: 'missing', 2: 'denied', 3: 'limit', 4: 'invalid', 5: 'failed' };
+const CODES = { 1: 'MISSING', 2: 'DENIED', 3: 'LIMIT', 4: 'INVALID', 5: 'FAILED' };
+const TYPES = { MISSING: 'permission_error', DENIED: 'permission_error', LIMIT: 'resource_error', INVALID: 'validation_error' };
+const typeOf = new WeakMap(); // of a ToolError, for the report
 const inputs = JSON.parse(fs.readFileSync('/caisson/inputs.json', 'utf8') || '{}');
 
 class ToolError extends Error {
-  constructor(message, reason, server, tool) {
+  constructor(message, { code = 'FAILED', server, tool, retryable = false, suggestion } = {}) {
     super(message);
     this.name = 'ToolError';
-    Object.assign(this, { reason, server, tool });
+    Object.assign(this, { server, tool, code, retryable, suggestion });
   }
+}
+
+// JSON {message, retryable?, suggestion?, type?}; anything else is the message itself.
+function failure(status, payload, server, tool) {
+  let said;
+  try {
+    said = payload.startsWith('{') ? JSON.parse(payload) : undefined;
+  } catch {
+    // not JSON after all
+  }
+  if (typeof said?.message !== 'string') said = { message: payload };
+  const code = CODES[status] || 'FAILED';
+  const error = new ToolError(said.message, { code, server, tool, retryable: said.retryable === true, suggestion: said.suggestion });
+  typeOf.set(error, said.type || TYPES[code] || 'upstream_error');
+  return error;
 }
 
 function frame(kind, id, body) {
@@ -56,6 +73,12 @@ const caisson = {
   inputs,
   ToolError,
   async call(server, tool, args = {}) {
+    if (args === null || typeof args !== 'object' || Array.isArray(args)) {
+      throw failure(4, JSON.stringify({
+        message: `the arguments must be one object with names, not ${Array.isArray(args) ? 'an array' : `a ${typeof args}`}`,
+        suggestion: `Write ${server}.${tool}({ name: value, ... }).`,
+      }), server, tool);
+    }
     const id = next++;
     send(frame(CALL, id, Buffer.concat([text(server), text(tool), text(JSON.stringify(args))])));
     for (;;) {
@@ -63,10 +86,13 @@ const caisson = {
       const body = receive(head.readUInt32LE(0));
       if (head.readUInt16LE(4) !== RESULT || head.readBigUInt64LE(8) !== id) continue;
       const payload = body.toString('utf8', 5, 5 + body.readUInt32LE(1));
-      if (body[0] !== 0) throw new ToolError(payload, REASONS[body[0]] || 'failed', server, tool);
+      if (body[0] !== 0) throw failure(body[0], payload, server, tool);
       return payload ? JSON.parse(payload) : undefined;
     }
   },
+  callTool: (server, tool, args) => caisson.call(server, tool, args),
+  searchTools: (query = '', options = {}) => caisson.call('caisson', 'searchTools', { query: String(query), ...options }).then(listed),
+  readToolDefinition: (path) => caisson.call('caisson', 'readToolDefinition', { path: String(path) }),
   progress(progress, total, message) {
     send(frame(PROGRESS, 0n, text(JSON.stringify({ progress, total, message }))));
   },
@@ -74,6 +100,22 @@ const caisson = {
     send(frame(LOG, 0n, Buffer.concat([Buffer.from([LEVELS[level] ?? 1]), text(message)])));
   },
 };
+
+// The answer of a search can be used as the list of its tools.
+function listed(answer) {
+  const tools = answer?.tools ?? [];
+  Object.defineProperty(answer, 'length', { value: tools.length });
+  Object.defineProperty(answer, Symbol.iterator, { value: () => tools[Symbol.iterator]() });
+  return answer;
+}
+
+// tools.github.listCommits({...})
+const isTool = (name) => typeof name === 'string' && !['then', 'toJSON', 'constructor', 'prototype'].includes(name);
+const tools = new Proxy({}, {
+  get: (_, server) => isTool(server) ? new Proxy({}, {
+    get: (__, tool) => isTool(tool) ? (args) => caisson.call(server, tool, args) : undefined,
+  }) : undefined,
+});
 
 function done(outcome, json) {
   const tail = Buffer.alloc(4);
@@ -93,9 +135,11 @@ function describe(error, source) {
     column = mark.includes('^') ? mark.indexOf('^') + 1 : null;
   }
   return {
-    type: syntax ? 'syntax_error' : 'runtime_error',
+    type: syntax ? 'syntax_error' : typeOf.get(error) ?? 'runtime_error',
+    suggestion: error instanceof ToolError ? error.suggestion : undefined,
     name: isError ? error.name : 'Error',
-    message: (isError ? error.message : String(error)).slice(0, 8192),
+    message: ((error instanceof ToolError ? `${error.server}.${error.tool}: ` : '')
+      + (isError ? error.message : String(error))).slice(0, 8192),
     line,
     column,
     snippet: row === undefined ? null
@@ -136,6 +180,10 @@ function loadCommon(source) {
 async function drive() {
   globalThis.inputs = inputs;
   globalThis.caisson = caisson;
+  globalThis.tools = tools;
+  globalThis.ToolError = ToolError;
+  globalThis.searchTools = caisson.searchTools;
+  globalThis.readToolDefinition = caisson.readToolDefinition;
   const source = fs.readFileSync('/caisson/program.cjs', 'utf8');
   try {
     const main = await load(source);

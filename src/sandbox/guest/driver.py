@@ -97,6 +97,8 @@ def describe(error, source):
                 line = frame.lineno
                 column = frame.colno + 1 if getattr(frame, "colno", None) is not None else None
     message = error.msg if kind == "syntax_error" else str(error)
+    if isinstance(error, caisson.ToolError):
+        kind = error.type
     return {
         "type": kind,
         "name": type(error).__name__,
@@ -105,6 +107,7 @@ def describe(error, source):
         "column": column,
         "snippet": snippet(source, line, column),
         "stack": "\n".join(stack[-50:]),
+        "suggestion": getattr(error, "suggestion", None),
     }
 
 

@@ -20,6 +20,8 @@
             if (options && options.code !== undefined) this.code = options.code;
             if (options && options.server !== undefined) this.server = options.server;
             if (options && options.tool !== undefined) this.tool = options.tool;
+            if (options && options.retryable !== undefined) this.retryable = options.retryable;
+            if (options && options.suggestion !== undefined) this.suggestion = options.suggestion;
         }
     }
     ObjectDefineProperty(ToolError.prototype, 'name', { __proto__: null, value: 'ToolError', writable: true, configurable: true });
@@ -72,6 +74,7 @@
             d.limitValue = mine.limitValue;
             d.limitUnit = mine.limitUnit;
             d.file = mine.file;
+            d.awaits = mine.awaits;
             d.line = read(e, 'line');
         } else if (p.ObjectIsPrototypeOf(typeErrorPrototype, e)) d.type = 'type_error';
         if (!p.isError(e)) {
@@ -81,6 +84,8 @@
         }
         d.name = textOf(read(e, 'name'), 200) || 'Error';
         d.message = textOf(read(e, 'message'), 8192);
+        // Which tool it was, for a reader who has only the message.
+        if (mine && mine.tool !== undefined && !p.StringIncludes(d.message, mine.tool)) d.message = `${mine.tool}: ${d.message}`;
         d.stack = textOf(read(e, 'stack'), 65536);
         const errors = read(e, 'errors');
         if (p.ArrayIsArray(errors)) {

@@ -127,6 +127,8 @@
             }
             const target = host.proxyTarget(o);
             if (target !== undefined) {
+                const text = rt.proxyTexts.get(o);
+                if (text !== undefined) return text();
                 if (typeof target === 'function') return '[Function (proxy)]';
                 return 'Proxy ' + this.object(target, level);
             }

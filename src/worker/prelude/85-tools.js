@@ -1,54 +1,42 @@
-// The bridge as the program sees it: tools, files' promises, progress, fetch.
+// The outside as the program sees it: tools, their search, progress, fetch.
 (function (rt, host) {
     'use strict';
     const p = rt.prim;
-    const { Promise, Proxy, String, ObjectCreate } = p;
-    const ARGUMENT_BYTES = 15 * 1024 * 1024;
-    const DEPTH = 128;
-    const [OK, MISSING, DENIED, LIMIT, INVALID] = [0, 1, 2, 3, 4];
+    const { Proxy, String, TypeError, ObjectCreate, ObjectDefineProperty } = p;
+    const ObjectPrototype = p.ObjectPrototype;
 
-    // Requests under way: id -> how to settle. `fail` makes the error from the host's answer.
-    const waiting = new p.SafeMap();
-    rt.request = (id, fail) =>
-        new Promise((resolve, reject) => {
-            if (id === -2) reject(rt.limitError('the message to the host is too large', 'message', 16777216, 'bytes', 'Send it in parts.'));
-            else if (id < 0) reject(rt.limitError('too many calls are under way', 'calls', 20000, 'calls', 'Await some of them before making more.'));
-            else waiting.set(id, { __proto__: null, resolve, reject, fail });
-        });
-    rt.settle = (id, status, payload) => {
-        const w = waiting.get(id);
-        if (w === undefined) return;
-        waiting.delete(id);
-        if (status === OK) w.resolve(payload);
-        else w.reject(w.fail(status, payload));
-    };
+    // ---- which servers there are ----
 
-    const typeOf = (status) => {
-        if (status === DENIED) return 'permission_error';
-        if (status === LIMIT) return 'resource_error';
-        if (status === INVALID) return 'validation_error';
-        return status === MISSING ? 'runtime_error' : 'upstream_error';
+    // Text until somebody asks: most programs use one server out of many.
+    let text = '';
+    let known, names;
+    rt.setServers = (json) => {
+        text = json;
+        known = names = undefined;
     };
-    const codes = ['OK', 'MISSING', 'DENIED', 'LIMIT', 'INVALID', 'FAILED'];
-    const toolFailed = (server, tool) => (status, message) => {
-        const error = new rt.ToolError(`${server}.${tool}: ${message}`, { __proto__: null, code: codes[status] || 'FAILED', server, tool });
-        return rt.brand(error, typeOf(status));
-    };
-
-    const callTool = (server, tool, args) => {
-        server = String(server);
-        tool = String(tool);
-        let json;
-        try {
-            json = args === undefined ? '{}' : rt.encode(args, ARGUMENT_BYTES, DEPTH, 'the argument');
-        } catch (e) {
-            return p.PromiseReject(e);
+    const load = () => {
+        known = new p.SafeSet();
+        names = p.list();
+        const all = text === '' ? p.list() : p.JSONParse(text);
+        for (let i = 0; i < all.length; i++) {
+            if (typeof all[i] !== 'string' || known.has(all[i])) continue;
+            known.add(all[i]);
+            names[names.length] = all[i];
         }
-        return rt.request(host.call(server, tool, json), toolFailed(server, tool));
+    };
+    const isServer = (name) => {
+        if (known === undefined) load();
+        return known.has(name);
+    };
+    const serverNames = () => {
+        if (known === undefined) load();
+        return p.ArraySlice(names, 0);
     };
 
-    // tools.server.tool(args): names are not known here, the host decides about them. A promise-like
-    // or symbol name is not a tool, or awaiting and printing the object would make calls.
+    // ---- tools.server.tool(args) ----
+
+    // Which tools a server has is the host's to say. A promise-like or symbol name is no tool, or awaiting
+    // and printing the object would make calls.
     const reserved = (name) => typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name === 'constructor' || name === 'prototype';
     const locked = {
         __proto__: null,
@@ -56,40 +44,121 @@
         defineProperty: () => false,
         deleteProperty: () => false,
         setPrototypeOf: () => false,
+        preventExtensions: () => false,
+    };
+    // Array.map hands over the item, its index and the array.
+    const positional = (args) => {
+        let n = args.length;
+        while (n > 1 && args[n - 1] === undefined) n--;
+        return n > 1 && !(n === 3 && typeof args[1] === 'number' && p.ArrayIsArray(args[2]) && p.isObject(args[0]));
+    };
+    const toolOf = (server, tool) => {
+        const f = rt.native((...args) => rt.callTool(server, tool, args[0], positional(args)));
+        ObjectDefineProperty(f, 'name', { __proto__: null, value: tool, configurable: true });
+        return f;
+    };
+    rt.proxyTexts = new p.SafeWeakMap(); // how these objects are shown: see 20-inspect.js
+
+    const plainTarget = () => {
+        const target = rt.native(() => undefined);
+        delete target.name;
+        delete target.length;
+        return target;
     };
     const serverOf = (server) => {
-        const known = new p.SafeMap();
-        return new Proxy(ObjectCreate(null), {
+        const tools = ObjectCreate(null);
+        const proxy = new Proxy(plainTarget(), {
             __proto__: null,
             ...locked,
             get(_, tool) {
                 if (reserved(tool)) return undefined;
-                let f = known.get(tool);
-                if (f === undefined) {
-                    f = rt.native((args) => callTool(server, tool, args));
-                    p.ObjectDefineProperty(f, 'name', { __proto__: null, value: tool, configurable: true });
-                    known.set(tool, f);
-                }
-                return f;
+                const f = tools[tool];
+                if (f !== undefined) return f;
+                if (tool in ObjectPrototype) return ObjectPrototype[tool];
+                return (tools[tool] = toolOf(server, tool));
+            },
+            has: (_, tool) => !reserved(tool) && !(tool in ObjectPrototype),
+            getPrototypeOf: () => null,
+            ownKeys: () => [],
+            getOwnPropertyDescriptor: () => undefined,
+            apply() {
+                throw rt.brand(new TypeError(`${server} is a server, not a tool`), 'type_error', {
+                    suggestion: `Call one of its tools: await ${server}.<tool>({...}). await searchTools('...', { server: '${server}' }) finds them.`,
+                });
             },
         });
+        rt.proxyTexts.set(proxy, () => `[Server: ${server}]`);
+        return proxy;
     };
-    const servers = new p.SafeMap();
+    const servers = ObjectCreate(null);
+    const server = (name) => servers[name] ?? (servers[name] = serverOf(name));
+
     rt.tools = new Proxy(ObjectCreate(null), {
         __proto__: null,
         ...locked,
-        get(_, server) {
-            if (reserved(server)) return undefined;
-            let s = servers.get(server);
-            if (s === undefined) servers.set(server, (s = serverOf(server)));
-            return s;
+        get(_, name) {
+            if (name === 'toJSON') return serverNames;
+            if (reserved(name)) return undefined;
+            if (name in ObjectPrototype && !isServer(name)) return ObjectPrototype[name];
+            return server(name);
         },
+        has: (_, name) => isServer(name),
+        ownKeys: () => serverNames(),
+        getOwnPropertyDescriptor: (_, name) =>
+            isServer(name) ? { __proto__: null, value: server(name), writable: false, enumerable: true, configurable: true } : undefined,
     });
+    rt.proxyTexts.set(rt.tools, () => {
+        const all = serverNames();
+        const shown = p.ArrayJoin(p.ArraySlice(all, 0, 20), ', ');
+        if (all.length === 0) return 'tools {} (no servers)';
+        return `tools { ${shown}${all.length > 20 ? `, ... ${all.length - 20} more` : ''} } (servers; searchTools(query) finds their tools)`;
+    });
+    rt.native(serverNames);
+
+    // Plain `github.listCommits(...)`, for those that servers.c finds in the program's text. What is there is
+    // never replaced: such a server is tools.console.
+    rt.offer = (name) => {
+        if (name in p.global) return;
+        ObjectDefineProperty(p.global, name, { __proto__: null, value: server(name), writable: true, enumerable: false, configurable: true });
+    };
+
+    // ---- finding tools ----
+
+    // {tools, total, ...} as the host sent it, that can also be used as the list of its tools.
+    const listMethods = ObjectCreate(ObjectPrototype);
+    for (const name of ['map', 'filter', 'find', 'findIndex', 'forEach', 'some', 'every', 'slice', 'reduce', 'flatMap', 'at', 'entries', 'keys', 'values']) {
+        const method = p.Array.prototype[name];
+        const delegate = { [name](...args) { return p.ReflectApply(method, this.tools, args); } }[name];
+        ObjectDefineProperty(listMethods, name, { __proto__: null, value: rt.native(delegate), writable: true, configurable: true });
+    }
+    ObjectDefineProperty(listMethods, p.SymbolIterator, { __proto__: null, value: listMethods.values, writable: true, configurable: true });
+    const found = (value) => {
+        if (!p.isObject(value) || !p.ArrayIsArray(value.tools)) return value;
+        const tools = value.tools;
+        p.ObjectSetPrototypeOf(value, listMethods);
+        for (let i = 0; i < tools.length; i++) ObjectDefineProperty(value, i, { __proto__: null, value: tools[i] });
+        ObjectDefineProperty(value, 'length', { __proto__: null, value: tools.length });
+        return value;
+    };
+    const searchTools = (query, options) => {
+        const given = p.isObject(query) ? query : p.isObject(options) ? options : ObjectCreate(null);
+        const args = ObjectCreate(null);
+        args.query = p.isObject(query) ? query.query : query;
+        args.query = args.query === undefined || args.query === null ? '' : String(args.query);
+        for (const key of ['limit', 'detail', 'server', 'offset']) if (given[key] !== undefined) args[key] = given[key];
+        return p.PromiseThen(rt.callTool('caisson', 'searchTools', args), found);
+    };
+    const readToolDefinition = (path) => rt.callTool('caisson', 'readToolDefinition', { __proto__: null, path: String(path) });
+
+    rt.searchTools = { searchTools(query, options) { return searchTools(query, options); } }.searchTools;
+    rt.readToolDefinition = { readToolDefinition(path) { return readToolDefinition(path); } }.readToolDefinition;
 
     rt.caisson = {
         callTool(server, tool, args) {
-            return callTool(server, tool, args);
+            return rt.callTool(String(server), String(tool), args, false);
         },
+        searchTools: rt.searchTools,
+        readToolDefinition: rt.readToolDefinition,
         // progress(0.5), progress(3, 10, 'third of ten'), progress({ progress, total, message })
         progress(progress, total, message) {
             const given = p.isObject(progress) ? progress : { progress, total, message };

@@ -11,6 +11,7 @@
         ObjectPrototype, isObject } = p;
     const ArrayPrototype = p.Array.prototype;
     const identifier = /^[A-Za-z_$][\w$]*$/;
+    const RESULT = 'the result';
     const NOTHING = {}; // what JSON has no word for: undefined, functions, symbols
 
     // May the copies be ordinary arrays? Not if a program put indices or toJSON on the prototypes.
@@ -39,15 +40,18 @@
         return p.StringSlice(s, 0, 300);
     };
     const tooLarge = () =>
-        rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'result', bytes, 'bytes',
-            'Return less: a summary, the first rows, or write the data to a file in /workspace.');
+        what === RESULT
+            ? rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'result', bytes, 'bytes',
+                'Return less: a summary, the first rows, or write the data to a file in /workspace.')
+            : rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'arguments', bytes, 'bytes',
+                'Send less with one call: only what the tool needs, or several calls with a part each.');
 
     const tooDeep = () =>
         rt.limitError(`${what} is nested more than ${depth} levels deep (at ${where()})`, 'json_depth', depth, 'levels',
-            'Return a flatter value: the fields that are needed, or a list with references.');
+            'Use a flatter value: the fields that are needed, or a list with references.');
     const cyclic = () =>
         rt.invalid(`${what} refers to itself at ${where()}`,
-            'Return a copy with the fields that are needed, without the reference back.');
+            'Use a copy with the fields that are needed, without the reference back.');
 
     // `n` is the least that this will take.
     const charge = (n) => {
@@ -260,7 +264,7 @@
         }
     };
 
-    rt.encode = (value, n, d, name = 'the result') => {
+    rt.encode = (value, n, d, name = RESULT) => {
         let copy;
         if (busy) copy = nested(value, n, d, name);
         else {

@@ -15,6 +15,8 @@
     place('performance', rt.performance);
     place('tools', rt.tools);
     place('caisson', rt.caisson);
+    place('searchTools', rt.searchTools);
+    place('readToolDefinition', rt.readToolDefinition);
     place('ToolError', rt.ToolError);
     place('fetch', rt.fetch);
     place('Deno', rt.Deno);
@@ -74,9 +76,11 @@
         mark(o);
     if (rt.runtimeObjects) for (let i = 0; i < rt.runtimeObjects.length; i++) mark(rt.runtimeObjects[i]);
 
-    rt.begin = (inputs, state) => {
+    rt.begin = (inputs, state, servers, argumentBytes, depth) => {
         place('inputs', inputs);
         place('state', state);
+        rt.setServers(servers);
+        rt.setCallLimits(argumentBytes, depth);
         rt.setInputs(inputs);
     };
 
@@ -96,7 +100,7 @@
             rt.errorText(e);
         }
         rt.console.log('warm', data);
-        rt.begin({ a: 1 }, {});
+        rt.begin({ a: 1 }, {}, '["warm"]', 1000, 8);
         rt.seed(1, 2, 3, 4);
         rt.random();
         JSON.parse(JSON.stringify({ a: [1, { b: 'c' }], d: true }));

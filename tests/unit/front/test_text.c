@@ -65,7 +65,7 @@ static const struct cs_option options[] = {
     {"eval", 'e', "CODE", "", NULL, false},
     {NULL, 0, NULL, NULL, NULL, false},
 };
-static const struct cs_verb verb = {"test", "", "", "", options, NULL};
+static const struct cs_verb verb = {"test", "", "", "", options, NULL, NULL, NULL};
 
 static void options_are_taken_in_every_usual_spelling(void **state)
 {

@@ -1,6 +1,7 @@
 #include "standin.h"
 
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -215,6 +216,47 @@ static void guests_are_refused_by_an_error_and_live_on(void **state)
         fail_msg("right %d (status %x)", WEXITSTATUS(status), (unsigned)status);
 }
 
+static int server_refusals(void)
+{
+    int failed = guest_refusals();
+    if (failed)
+        return failed;
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    if (connect(0, (struct sockaddr *)&at, sizeof at) >= 0 || errno != EPERM)
+        return 20;
+    return syscall(SYS_inotify_init1, 0) >= 0 ? 0 : 21;
+}
+
+static int server_network(void)
+{
+    if (socket(AF_INET, SOCK_STREAM, 0) < 0 || socket(AF_INET6, SOCK_DGRAM, 0) < 0)
+        return 1;
+    static const int others[] = {AF_UNIX, AF_NETLINK, AF_VSOCK, AF_PACKET, AF_ALG};
+    for (size_t i = 0; i < CS_COUNT(others); i++)
+        if (socket(others[i], SOCK_STREAM, 0) >= 0 || errno != EPERM)
+            return 10 + (int)i;
+    /* The kernel looks at the lower half only. */
+    if (syscall(SYS_socket, (1ull << 32) | AF_UNIX, SOCK_STREAM, 0) >= 0 || errno != EPERM)
+        return 2;
+    return syscall(SYS_unshare, CLONE_NEWUSER) < 0 && errno == EPERM ? 0 : 3;
+}
+
+static void servers_have_a_network_only_if_told_so(void **state)
+{
+    (void)state;
+    struct cs_filter_facts facts = {.alone = true};
+    int status = under(CS_PROFILE_SERVER, &facts, server_refusals);
+    if (!fine(status))
+        fail_msg("refusal %d (status %x)", WEXITSTATUS(status), (unsigned)status);
+    status = under(CS_PROFILE_SERVER, &facts, guest_rights);
+    if (!fine(status))
+        fail_msg("right %d (status %x)", WEXITSTATUS(status), (unsigned)status);
+    facts.network = true;
+    status = under(CS_PROFILE_SERVER, &facts, server_network);
+    if (!fine(status))
+        fail_msg("network %d (status %x)", WEXITSTATUS(status), (unsigned)status);
+}
+
 static void the_reaper_can_do_next_to_nothing(void **state)
 {
     (void)state;
@@ -234,6 +276,7 @@ int main(void)
         cmocka_unit_test(strict_takes_the_signals_of_the_jit_away),
         cmocka_unit_test(the_worker_profile_takes_forking_away_and_nothing_else),
         cmocka_unit_test(guests_are_refused_by_an_error_and_live_on),
+        cmocka_unit_test(servers_have_a_network_only_if_told_so),
         cmocka_unit_test(the_reaper_can_do_next_to_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,9 +88,28 @@ static void serve_bridge(struct play *p, struct cs_guest *g, size_t *seen)
                     cs_field_str(&body, &args));
         CS_AUTO_BUF struct cs_buf out = {0};
         size_t mark = cs_frame_begin(&out, CS_MSG_RESULT, h.id, 0);
+        static const struct {
+            const char *tool;
+            enum cs_answer status;
+            const char *payload;
+        } fixed[] = {
+            {"busy", CS_ANSWER_FAILED,
+             "{\"message\":\"rate limited\",\"retryable\":true,\"suggestion\":\"Wait.\"}"},
+            {"searchTools", CS_ANSWER_OK,
+             "{\"tools\":[{\"tool\":\"git.log\",\"path\":\"/mcp-servers/git/"
+             "log.ts\"}],\"total\":7}"},
+            {"readToolDefinition", CS_ANSWER_OK, "\"export async\\nfunction\""},
+        };
         bool fine = cs_str_is(tool, "echo");
-        cs_put_u8(&out, fine ? CS_ANSWER_OK : CS_ANSWER_MISSING);
-        cs_put_str(&out, fine ? args : CS_STR("there is no such tool"));
+        enum cs_answer status = fine ? CS_ANSWER_OK : CS_ANSWER_MISSING;
+        struct cs_str payload = fine ? args : CS_STR("there is no such tool");
+        for (size_t i = 0; i < CS_COUNT(fixed); i++)
+            if (cs_str_is(tool, fixed[i].tool)) {
+                status = fixed[i].status;
+                payload = cs_str(fixed[i].payload);
+            }
+        cs_put_u8(&out, (uint8_t)status);
+        cs_put_str(&out, payload);
         cs_frame_end(&out, mark);
         assert_int_equal(write(g->bridge, out.at, out.len), (ssize_t)out.len);
     }
@@ -296,10 +315,44 @@ static void python_results_come_from_main(void **state)
     expect_done(CS_GUEST_PYTHON,
                 "async def main(i):\n    return await caisson.acall('fixture', 'echo', b=[2])\n", 0,
                 "{\"b\": [2]}");
+    expect_done(
+        CS_GUEST_PYTHON,
+        "def main(i):\n    try:\n        caisson.call('fixture', 'nope')\n"
+        "    except caisson.ToolError as e:\n        return [str(e), e.message, e.reason]\n",
+        0, "[\"fixture.nope: there is no such tool\", \"there is no such tool\", \"missing\"]");
+}
+
+static void python_has_tools(void **state)
+{
+    (void)state;
+    NEED(CS_GUEST_PYTHON);
     expect_done(CS_GUEST_PYTHON,
-                "def main(i):\n    try:\n        caisson.call('fixture', 'nope')\n"
-                "    except caisson.ToolError as e:\n        return [str(e), e.reason]\n",
-                0, "[\"there is no such tool\", \"missing\"]");
+                "def main(i):\n    return [caisson.tools.fixture.echo(a=1), "
+                "caisson.tools['fixture']['echo']({'b': 2}), repr(caisson.tools.fixture)]\n",
+                0, "[{\"a\": 1}, {\"b\": 2}, \"<server fixture>\"]");
+    expect_done(CS_GUEST_PYTHON,
+                "def main(i):\n    try:\n        caisson.tools.fixture.busy()\n"
+                "    except caisson.ToolError as e:\n        return [e.server, e.tool, e.message, "
+                "e.code, e.retryable, e.suggestion]\n",
+                0, "[\"fixture\", \"busy\", \"rate limited\", \"FAILED\", true, \"Wait.\"]");
+    expect_done(CS_GUEST_PYTHON, "x = 1\ncaisson.call('fixture', 'busy')\n", 1,
+                "{\"type\": \"upstream_error\", \"name\": \"ToolError\", \"message\": "
+                "\"fixture.busy: rate limited\", \"line\": 2");
+    expect_done(CS_GUEST_PYTHON, "caisson.call('fixture', 'busy')\n", 1,
+                "\"suggestion\": \"Wait.\"");
+    expect_done(CS_GUEST_PYTHON, "caisson.call('fixture', 'nope')\n", 1,
+                "\"type\": \"permission_error\"");
+    expect_done(CS_GUEST_PYTHON, "caisson.call('fixture', 'echo', 'text')\n", 1,
+                "\"type\": \"validation_error\"");
+    expect_done(CS_GUEST_PYTHON, "caisson.tools.fixture('text')\n", 1,
+                "fixture is a server, not a tool");
+    expect_done(CS_GUEST_PYTHON,
+                "def main(i):\n    found = caisson.search_tools('log', limit=3)\n"
+                "    return [[t['tool'] for t in found], len(found), found.total, found['total'], "
+                "found, caisson.read_tool_definition('git/log')]\n",
+                0,
+                "[[\"git.log\"], 1, 7, 7, [{\"tool\": \"git.log\", \"path\": "
+                "\"/mcp-servers/git/log.ts\"}], \"export async\\nfunction\"]");
 }
 
 static void python_errors_have_the_programs_own_positions(void **state)
@@ -337,6 +390,13 @@ static void node_runs(void **state)
                 "import fs from 'node:fs';\nasync function main() {\n"
                 "  return await caisson.call('fixture', 'echo', {n: 1});\n}",
                 0, "{\"n\":1}");
+    expect_done(CS_GUEST_NODE,
+                "async function main() {\n  const found = await searchTools('log');\n"
+                "  return [await tools.fixture.echo({n: 1}), [...found].length, found.length, "
+                "await readToolDefinition('git/log')];\n}",
+                0, "[{\"n\":1},1,1,\"export async\\nfunction\"]");
+    expect_done(CS_GUEST_NODE, "async function main() { await tools.fixture.busy({}) }", 1,
+                "{\"type\":\"upstream_error\",\"suggestion\":\"Wait.\",\"name\":\"ToolError\"");
     expect_done(CS_GUEST_NODE, "let a = 1;\nnull.x;\n", 1,
                 "{\"type\":\"runtime_error\",\"name\":\"TypeError\"");
     expect_done(CS_GUEST_NODE, "let a = ;\n", 1, "{\"type\":\"syntax_error\"");
@@ -584,6 +644,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bash_runs),
         cmocka_unit_test(python_runs),
         cmocka_unit_test(python_results_come_from_main),
+        cmocka_unit_test(python_has_tools),
         cmocka_unit_test(python_errors_have_the_programs_own_positions),
         cmocka_unit_test(a_python_script_that_calls_main_itself_is_left_alone),
         cmocka_unit_test(node_runs),

@@ -131,9 +131,35 @@ static void a_call_that_fails_says_so_on_stderr(void **state)
     assert_string_equal(r.out, "");
     assert_string_equal(r.err, "caisson: not allowed\n");
     cs_buf_done(&r.sent);
+    r = RUN(NULL, CS_ANSWER_INVALID,
+            "{\"message\":\"no such branch\",\"suggestion\":\"Try main.\"}", "call", "git", "push");
+    assert_string_equal(r.err, "caisson: no such branch\nTry main.\n");
+    cs_buf_done(&r.sent);
     r = RUN(NULL, CS_ANSWER_OK, NULL, "call", "git", "push"); /* the daemon hangs up */
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.err, "the bridge is closed"));
+    cs_buf_done(&r.sent);
+}
+
+static void tools_are_found_and_shown(void **state)
+{
+    (void)state;
+    static const char found[] =
+        "{\"tools\":[{\"tool\":\"git.log\",\"path\":\"/a.ts\",\"summary\":"
+        "\"Shows\"},{\"tool\":\"git.tag\",\"path\":\"/b.ts\"}],\"total\":2}";
+    struct run r =
+        RUN(NULL, CS_ANSWER_OK, found, "search", "show \"log\"", "--limit", "3", "--server", "git");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "git.log\t/a.ts\tShows\ngit.tag\t/b.ts\n");
+    expect_call(&r, "caisson", "searchTools",
+                "{\"query\":\"show \\\"log\\\"\",\"limit\":3,\"server\":\"git\"}");
+    cs_buf_done(&r.sent);
+    r = RUN(NULL, CS_ANSWER_OK, found, "search", "log", "--json");
+    assert_true(strncmp(r.out, found, sizeof found - 1) == 0);
+    cs_buf_done(&r.sent);
+    r = RUN(NULL, CS_ANSWER_OK, "\"line one\\nline \\u0032\"", "show", "git/log");
+    assert_string_equal(r.out, "line one\nline 2\n");
+    expect_call(&r, "caisson", "readToolDefinition", "{\"path\":\"git/log\"}");
     cs_buf_done(&r.sent);
 }
 
@@ -162,7 +188,7 @@ static void progress_and_log_are_sent(void **state)
     expect_text(&r, CS_MSG_PROGRESS, -1, "{\"progress\":1.5}");
     r = RUN(NULL, CS_ANSWER_OK, NULL, "progress", "1", "4", "a \"b\"\n\\");
     expect_text(&r, CS_MSG_PROGRESS, -1,
-                "{\"progress\":1,\"total\":4,\"message\":\"a \\\"b\\\"\\u000a\\\\\"}");
+                "{\"progress\":1,\"total\":4,\"message\":\"a \\\"b\\\"\\n\\\\\"}");
     r = RUN(NULL, CS_ANSWER_OK, NULL, "progress", "2", "half way");
     expect_text(&r, CS_MSG_PROGRESS, -1, "{\"progress\":2,\"message\":\"half way\"}");
     r = RUN(NULL, CS_ANSWER_OK, NULL, "log", "warn", "careful");
@@ -183,6 +209,10 @@ static void nonsense_is_answered_by_the_usage(void **state)
         {"/x/caisson", "log", "loud", "x"},
         {"/x/caisson", "log", "info"},
         {"/x/caisson", "inputs", "more"},
+        {"/x/caisson", "search"},
+        {"/x/caisson", "search", "x", "--limit"},
+        {"/x/caisson", "search", "x", "--loud", "1"},
+        {"/x/caisson", "show"},
     };
     for (size_t i = 0; i < CS_COUNT(bad); i++) {
         struct run r = perform(bad[i], NULL, CS_ANSWER_OK, NULL);
@@ -201,6 +231,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_prints_its_value),
         cmocka_unit_test(a_call_that_fails_says_so_on_stderr),
+        cmocka_unit_test(tools_are_found_and_shown),
         cmocka_unit_test(progress_and_log_are_sent),
         cmocka_unit_test(nonsense_is_answered_by_the_usage),
     };

@@ -134,7 +134,8 @@ static int fence_files(void)
     char file[64];
     snprintf(file, sizeof file, "%s/f", fence_dir);
     const char *const writable[] = {fence_dir, "/dev/null", CS_SOURCE_DIR};
-    if (cs_jail_seal(&jail, &err) < 0 || cs_jail_fence(&jail, true, writable, 3, &err) < 0)
+    if (cs_jail_seal(&jail, &err) < 0 ||
+        cs_jail_fence(&jail, CS_FENCE_GUEST, writable, 3, &err) < 0)
         return 2;
     int fd = open(file, O_WRONLY | O_CREAT, 0600);
     if (fd < 0 || unlink(file) < 0)
@@ -154,7 +155,7 @@ static int fence_everything(void)
     struct cs_err err = {0};
     if (cs_jail_landlock_abi() == 0)
         return 77;
-    if (cs_jail_seal(&jail, &err) < 0 || cs_jail_fence(&jail, false, NULL, 0, &err) < 0)
+    if (cs_jail_seal(&jail, &err) < 0 || cs_jail_fence(&jail, CS_FENCE_NOTHING, NULL, 0, &err) < 0)
         return 1;
     return open("/etc/passwd", O_RDONLY) < 0 && errno == EACCES ? 0 : 2;
 }

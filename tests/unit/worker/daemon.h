@@ -29,11 +29,12 @@ struct file {
 
 struct talk {
     /* in */
-    const char *source, *inputs, *state;
+    const char *source, *inputs, *state, *globals;
     const struct file *files; /* ends with a NULL path */
     const char *refuse;       /* the verdict's message */
     uint64_t seed;
     uint32_t log_bytes, log_lines, result_bytes, json_depth;
+    uint32_t argument_bytes, calls_at_once, wall_ms;
     int limit_ms;     /* 0: 20 s */
     size_t memory_mb; /* RLIMIT_AS above what is mapped now; 0: none */
     int64_t step_us;  /* what the clock gains with every frame */
@@ -237,7 +238,23 @@ static inline void talk_call(struct talk *t, const struct cs_frame *f)
         {"list", CS_ANSWER_OK, "[{\"id\":1},{\"id\":2}]"},
         {"broken", CS_ANSWER_OK, "{not json"},
         {"silent", CS_ANSWER_OK, ""},
+        {"json", CS_ANSWER_FAILED,
+         "{\"message\":\"rate limited\",\"retryable\":true,\"suggestion\":\"Wait a minute.\"}"},
+        {"typed", CS_ANSWER_FAILED, "{\"message\":\"too slow\",\"type\":\"timeout_error\"}"},
+        {"odd", CS_ANSWER_FAILED, "{\"message\":\"x\",\"type\":\"__proto__\"}"},
     };
+    if (cs_str_is(server, "caisson") && cs_str_is(tool, "searchTools")) {
+        talk_result(t, f->id, CS_ANSWER_OK,
+                    CS_STR("{\"tools\":[{\"tool\":\"github.listCommits\",\"path\":\"/a\"},"
+                           "{\"tool\":\"github.getCommit\",\"path\":\"/b\"}],\"total\":212}"));
+        return;
+    }
+    if (cs_str_is(server, "caisson") && cs_str_is(tool, "readToolDefinition")) {
+        CS_AUTO_BUF struct cs_buf text = {0};
+        cs_buf_printf(&text, "\"export async function %.*s\"", (int)json.len - 11, json.at + 9);
+        talk_result(t, f->id, CS_ANSWER_OK, cs_buf_str(&text));
+        return;
+    }
     if (cs_str_is(server, "fixture")) {
         if (cs_str_is(tool, "never"))
             return;
@@ -337,6 +354,10 @@ static inline void talk_program(struct talk *t)
         .log_lines = t->log_lines ? t->log_lines : 10000,
         .result_bytes = t->result_bytes ? t->result_bytes : CS_MIB,
         .json_depth = t->json_depth ? t->json_depth : 64,
+        .globals = cs_str(t->globals ? t->globals : ""),
+        .argument_bytes = t->argument_bytes ? t->argument_bytes : 10 * CS_MIB,
+        .calls_at_once = t->calls_at_once ? t->calls_at_once : 8,
+        .wall_ms = t->wall_ms ? t->wall_ms : 30000,
     };
     size_t mark = talk_begin(t, CS_MSG_PROGRAM, 0);
     cs_put_program(&t->out, &p);

@@ -249,7 +249,7 @@ static const struct worker_case cases[] = {
      .type = "runtime_error", .contains = "\"line\":4", .lacks = "audit.log:"},
     {"facts_are_sent_before_anything_runs",
      "import { tidy } from '/skills/tidy.ts'; eval('1'); await tools.github.search({}); return 1",
-     .type = "runtime_error", .files = one, .contains = "no tool servers"},
+     .type = "permission_error", .files = one, .contains = "no tool servers"},
 };
 
 int main(void)

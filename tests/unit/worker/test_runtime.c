@@ -399,7 +399,7 @@ static const struct worker_case cases[] = {
      .result = "[{\"a\":1},{\"b\":2},{\"c\":[3]}]"},
     {"calls_in_parallel", "return Promise.all([1, 2, 3].map((n) => tools.fixture.echo({n})))",
      .result = "[{\"n\":1},{\"n\":2},{\"n\":3}]"},
-    {"a_missing_tool", "await tools.github.search({})", .type = "runtime_error",
+    {"a_missing_tool", "await tools.github.search({})", .type = "permission_error",
      .contains = "github.search: no tool servers are configured"},
     {"a_refused_tool", "await tools.fixture.denied()", .type = "permission_error",
      .contains = "\"name\":\"ToolError\",\"message\":\"fixture.denied: policy says no\""},
@@ -424,7 +424,7 @@ static const struct worker_case cases[] = {
     {"tools_is_no_promise",
      "const t = await tools; const s = await tools.fixture; return [typeof t, typeof s, typeof "
      "tools.x.y, String(tools.x.y.name)]",
-     .result = "[\"object\",\"object\",\"function\",\"y\"]"},
+     .result = "[\"object\",\"function\",\"function\",\"y\"]"},
     {"tools_cannot_be_replaced",
      "try { tools.fixture.echo = () => 'mine' } catch {} return (await tools.fixture.echo({a: "
      "1})).a",

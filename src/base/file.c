@@ -1,0 +1,113 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define STEP 65536u
+
+int cs_file_read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err)
+{
+    size_t before = out->len;
+    for (;;) {
+        ssize_t n = read(fd, cs_buf_room(out, STEP), STEP);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cs_fail_errno(err, "read");
+        if (n == 0)
+            return 0;
+        cs_buf_added(out, (size_t)n);
+        if (out->len - before > max)
+            return cs_fail(err, CS_LIMIT, "it is larger than %zu bytes", max);
+    }
+}
+
+int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
+{
+    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        int missing = errno == ENOENT || errno == ENOTDIR;
+        cs_fail_errno(err, "%s", path);
+        if (missing && err)
+            err->code = CS_MISSING;
+        return -1;
+    }
+    if (cs_file_read_fd(fd, max, out, err) < 0)
+        return cs_wrap(err, "%s", path);
+    return 0;
+}
+
+static int write_all(int fd, struct cs_str content)
+{
+    while (content.len) {
+        ssize_t n = write(fd, content.at, content.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        content.at += n;
+        content.len -= (size_t)n;
+    }
+    return 0;
+}
+
+int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf temporary = {0};
+    cs_buf_printf(&temporary, "%s.XXXXXX", path);
+    char *name = (char *)cs_buf_cstr(&temporary);
+    CS_AUTO_FD int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return cs_fail_errno(err, "%s", name);
+    if (write_all(fd, content) < 0 || fchmod(fd, mode) < 0 || fsync(fd) < 0 ||
+        rename(name, path) < 0) {
+        cs_fail_errno(err, "%s", path);
+        unlink(name);
+        return -1;
+    }
+    return 0;
+}
+
+int cs_dir_make(const char *path, mode_t mode, struct cs_err *err)
+{
+    CS_AUTO_FREE char *copy = cs_strdup(path);
+    for (char *slash = copy + 1; *copy; slash++) {
+        slash = slash + strcspn(slash, "/");
+        bool last = *slash == '\0';
+        *slash = '\0';
+        if (mkdir(copy, mode) < 0 && errno != EEXIST)
+            return cs_fail_errno(err, "%s", copy);
+        if (last)
+            break;
+        *slash = '/';
+    }
+    return 0;
+}
+
+void cs_dir_remove(int at, const char *name)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        unlinkat(at, name, 0);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (e->d_type != DT_DIR && unlinkat(fd, e->d_name, 0) == 0)
+            continue;
+        cs_dir_remove(fd, e->d_name);
+    }
+    closedir(dir);
+    unlinkat(at, name, AT_REMOVEDIR);
+}

@@ -1,0 +1,31 @@
+/*
+ * Whole files: read with a bound, replaced atomically. For configuration and our own data; the
+ * files of a jailed program are sandbox/roots.h's business.
+ *
+ * Runs in: daemon and command line. Blocks on the file system.
+ */
+#ifndef CS_BASE_FILE_H
+#define CS_BASE_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* Appends the file's content. CS_MISSING: there is none; CS_LIMIT: it is larger than `max`. */
+int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err *err);
+int cs_file_read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err);
+
+/* A new file takes the place of the old one in one step: readers see either. It is on the disk when
+ * this returns. */
+int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
+
+/* The directory and its parents, those that are missing. */
+int cs_dir_make(const char *path, mode_t mode, struct cs_err *err);
+
+/* The directory and everything in it; follows no link. No error if it is not there. */
+void cs_dir_remove(int at, const char *name);
+
+#endif

@@ -1,0 +1,444 @@
+/*
+ * The gate: one way for every call of a tool, whoever the program belongs to.
+ *
+ *     allowed? -> arguments valid? -> small enough? -> its turn -> sent, with a deadline
+ *              -> result valid, bounded, unwrapped -> recorded -> back to the program
+ *
+ * The program's bytes are hostile, and so are the server's. Nothing else calls cs_tools_call.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/inside.h"
+
+/* How long a call waits for a server that has never been listed. */
+#define FIRST_LIST_MS 15000
+#define NAME_SHOWN    80
+#define PARAMETERS    12
+
+/* --- calls under way --- */
+
+struct cs_gate_call *cs_gate_call_new(struct cs_run *run, uint64_t id)
+{
+    struct cs_gate_call *c = CS_NEW(struct cs_gate_call);
+    c->run = run;
+    c->id = id;
+    c->start_ns = uv_hrtime();
+    c->record = UINT32_MAX;
+    struct cs_gate_call **end = &run->calls;
+    while (*end)
+        end = &(*end)->next;
+    *end = c;
+    return c;
+}
+
+void cs_gate_call_free(struct cs_gate_call *c)
+{
+    for (struct cs_gate_call **at = &c->run->calls; *at; at = &(*at)->next)
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    if (c->await)
+        cs_await_cancel(c->await);
+    cs_catalogue_unref(c->catalogue);
+    cs_buf_done(&c->server);
+    cs_buf_done(&c->name);
+    cs_buf_done(&c->arguments);
+    free(c);
+}
+
+static struct cs_call *record_of(struct cs_gate_call *c)
+{
+    return &c->run->records[c->record];
+}
+
+static void record(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    if (run->result.tool_calls == run->record_cap) {
+        run->record_cap = run->record_cap ? run->record_cap * 2 : 16;
+        run->records = cs_realloc(run->records, run->record_cap, sizeof *run->records);
+    }
+    c->record = run->result.tool_calls++;
+    run->result.calls = run->records;
+    struct cs_str server = cs_buf_str(&c->server), name = cs_buf_str(&c->name);
+    server.len = server.len < NAME_SHOWN ? server.len : NAME_SHOWN;
+    name.len = name.len < NAME_SHOWN ? name.len : NAME_SHOWN;
+    *record_of(c) = (struct cs_call){
+        .server = cs_arena_dup(&run->arena, server),
+        .tool = cs_arena_dup(&run->arena, name),
+        .status = CS_CALL_CANCELLED,
+        .argument_bytes = c->arguments.len,
+    };
+}
+
+static void next_turn(struct cs_run *run);
+
+/* The answer leaves, and the call is over. */
+void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_answer code,
+                    struct cs_str payload)
+{
+    struct cs_run *run = c->run;
+    if (c->record != UINT32_MAX) {
+        struct cs_call *r = record_of(c);
+        r->status = status;
+        r->us = (uv_hrtime() - c->start_ns) / 1000;
+        r->result_bytes = code == CS_ANSWER_OK ? payload.len : 0;
+    }
+    cs_job_result(run->job, c->id, code, payload);
+    bool was_running = c->inner != NULL;
+    cs_gate_call_free(c);
+    if (was_running) {
+        run->calls_running--;
+        next_turn(run);
+    }
+}
+
+void cs_gate_refuse(struct cs_gate_call *c, struct cs_refusal r, struct cs_str message,
+                    struct cs_str suggestion)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "message");
+    cs_json_put_str(&w, message);
+    cs_json_key(&w, "retryable");
+    cs_json_put_bool(&w, r.retryable);
+    if (r.type) {
+        cs_json_key(&w, "type");
+        cs_json_put_z(&w, r.type);
+    }
+    if (suggestion.len) {
+        cs_json_key(&w, "suggestion");
+        cs_json_put_str(&w, suggestion);
+    }
+    cs_json_close(&w, '}');
+    if (c->record != UINT32_MAX) {
+        struct cs_str shown = message;
+        shown.len = shown.len < 300 ? shown.len : 300;
+        while (shown.len < message.len && shown.len &&
+               ((unsigned char)message.at[shown.len] & 0xc0) == 0x80)
+            shown.len--;
+        record_of(c)->error = cs_arena_dup(&c->run->arena, shown);
+    }
+    cs_gate_answer(c, r.status, r.code, cs_buf_str(&json));
+}
+
+static const struct cs_refusal denied = {CS_CALL_DENIED, CS_ANSWER_DENIED, NULL, false};
+static const struct cs_refusal invalid = {CS_CALL_INVALID, CS_ANSWER_INVALID, NULL, false};
+static const struct cs_refusal too_large = {CS_CALL_LIMIT, CS_ANSWER_LIMIT, NULL, false};
+static const struct cs_refusal too_late = {CS_CALL_LIMIT, CS_ANSWER_FAILED, "timeout_error", true};
+
+/* --- allowed? --- */
+
+static struct cs_target target_of(const struct cs_tool *t)
+{
+    return (struct cs_target){t->server, t->server_ident, t->name, t->ident};
+}
+
+bool cs_gate_allowed(void *ctx, const struct cs_tool *tool)
+{
+    struct cs_run *run = ctx;
+    struct cs_target target = target_of(tool);
+    return !run->runner->policy ||
+           cs_policy_grant(run->runner->policy, run->principal, &target, NULL) != CS_GRANT_DENY;
+}
+
+/* Unknown and denied look the same from inside, and both are told what there is instead. */
+static void refuse_unknown(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    struct cs_str server = cs_buf_str(&c->server), name = cs_buf_str(&c->name);
+    struct cs_str known =
+        run->catalogue ? cs_catalogue_server(run->catalogue, server) : (struct cs_str){0};
+    CS_AUTO_BUF struct cs_buf message = {0}, near = {0}, suggestion = {0};
+    server.len = server.len < NAME_SHOWN ? server.len : NAME_SHOWN;
+    name.len = name.len < NAME_SHOWN ? name.len : NAME_SHOWN;
+    if (run->catalogue)
+        cs_tools_near(run->runner->tools, run->catalogue, server, name, cs_gate_allowed, run,
+                      &near);
+    if (known.len)
+        cs_buf_printf(&message, "the server '%.*s' has no tool '%.*s' that may be called",
+                      CS_STR_ARG(server), CS_STR_ARG(name));
+    else
+        cs_buf_printf(&message, "there is no server '%.*s'", CS_STR_ARG(server));
+    if (near.len)
+        cs_buf_printf(&suggestion, "Near to it: %s. `await searchTools('...')` finds tools.",
+                      cs_buf_cstr(&near));
+    else
+        cs_buf_puts(&suggestion, "No tool servers are configured; `caisson add` connects one.");
+    cs_gate_refuse(c, denied, cs_buf_str(&message), cs_buf_str(&suggestion));
+}
+
+/* -1: it was refused. */
+static int check_grant(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    const struct cs_policy *policy = run->runner->policy;
+    struct cs_target target = target_of(c->tool);
+    struct cs_str why = {0};
+    enum cs_grant grant =
+        policy ? cs_policy_grant(policy, run->principal, &target, &why) : CS_GRANT_ALLOW;
+    if (grant == CS_GRANT_ALLOW)
+        return 0;
+    if (grant == CS_GRANT_DENY) {
+        refuse_unknown(c);
+        return -1;
+    }
+    CS_AUTO_BUF struct cs_buf message = {0};
+    cs_buf_printf(&message, "approval required: the policy wants a person to approve '%.*s'",
+                  CS_STR_ARG(why));
+    cs_gate_refuse(c, denied, cs_buf_str(&message),
+                   CS_STR("Nobody can be asked here; leave this step to a person."));
+    return -1;
+}
+
+/* --- arguments valid, and small enough? --- */
+
+/* "owner (required), repo (required), sha" */
+static void list_parameters(const struct cs_tool *tool, struct cs_buf *out)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_json_limits limits = {.allow_duplicate = true};
+    if (cs_json_parse(tool->input, &limits, &doc, NULL) < 0)
+        return;
+    struct cs_json_val root = cs_json_root(&doc), required = cs_json_get(root, "required");
+    struct cs_json_val properties = cs_json_get(root, "properties"), key, item;
+    struct cs_json_iter it = {0};
+    for (unsigned n = 0; cs_json_next(properties, &it, &key, &item); n++) {
+        if (n == PARAMETERS) {
+            cs_buf_puts(out, " ...");
+            return;
+        }
+        struct cs_str name = cs_json_str(key, &arena);
+        cs_buf_printf(out, "%s%.*s", n ? ", " : "", CS_STR_ARG(name));
+        struct cs_json_iter at = {0};
+        struct cs_json_val one;
+        while (cs_json_next(required, &at, NULL, &one))
+            if (cs_str_eq(cs_json_str(one, &arena), name))
+                cs_buf_puts(out, " (required)");
+    }
+}
+
+static void refuse_arguments(struct cs_gate_call *c, struct cs_str message)
+{
+    CS_AUTO_BUF struct cs_buf parameters = {0}, suggestion = {0};
+    list_parameters(c->tool, &parameters);
+    if (parameters.len)
+        cs_buf_printf(&suggestion, "%.*s takes one object: %s.", CS_STR_ARG(c->tool->ident),
+                      cs_buf_cstr(&parameters));
+    else
+        cs_buf_printf(&suggestion, "%.*s takes no parameters.", CS_STR_ARG(c->tool->ident));
+    cs_gate_refuse(c, invalid, message, cs_buf_str(&suggestion));
+}
+
+static int check_arguments(struct cs_gate_call *c)
+{
+    const struct cs_policy *policy = c->run->runner->policy;
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_json_limits limits = {.bytes = CS_CALL_MAX,
+                                    .depth = (uint32_t)c->run->result.limits.json_depth};
+    struct cs_err err = {0};
+    struct cs_schema_fault faults[5];
+    if (cs_json_parse(cs_buf_str(&c->arguments), &limits, &doc, &err) < 0) {
+        cs_wrap(&err, "the arguments");
+        refuse_arguments(c, cs_str(err.msg));
+        return -1;
+    }
+    struct cs_json_val root = cs_json_root(&doc);
+    if (cs_json_type(root) != CS_JSON_OBJECT) {
+        refuse_arguments(c, CS_STR("the argument must be one object with the tool's parameters"));
+        return -1;
+    }
+    const struct cs_schema *schema = cs_tool_input(c->tool);
+    int n = schema ? cs_schema_check(schema, root, &arena, faults, CS_COUNT(faults), &err) : 0;
+    if (n > 0) {
+        CS_AUTO_BUF struct cs_buf text = {0};
+        cs_schema_explain(faults, n, &text);
+        refuse_arguments(c, cs_buf_str(&text));
+        return -1;
+    }
+    struct cs_target target = target_of(c->tool);
+    if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &err) < 0)) {
+        cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
+                       (struct cs_str){0});
+        return -1;
+    }
+    return 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return b && b < a ? b : a;
+}
+
+/* What holds for this call: the tightest of the execution's limits, the server's entry and the
+ * policy. */
+static int check_size(struct cs_gate_call *c)
+{
+    const struct cs_limits *run = &c->run->result.limits;
+    struct cs_target target = target_of(c->tool);
+    if (c->run->runner->policy)
+        c->limits = cs_policy_call_limits(c->run->runner->policy, &target);
+    c->limits.arguments = least(run->arguments, c->limits.arguments);
+    c->limits.result = least(least(run->call_result, c->tool->max_result_bytes), c->limits.result);
+    if (!c->limits.timeout_ms)
+        c->limits.timeout_ms = c->tool->timeout_ms;
+    if (c->arguments.len <= c->limits.arguments)
+        return 0;
+    CS_AUTO_BUF struct cs_buf message = {0};
+    cs_buf_printf(&message, "the arguments have %zu bytes; the limit is %llu", c->arguments.len,
+                  (unsigned long long)c->limits.arguments);
+    cs_gate_refuse(c, too_large, cs_buf_str(&message), CS_STR("Send less, or in several calls."));
+    return -1;
+}
+
+/* --- sent, answered --- */
+
+static void note_drift(struct cs_gate_call *c, struct cs_json_val root)
+{
+    CS_AUTO_BUF struct cs_buf drift = {0};
+    cs_tools_seen(c->run->runner->tools, c->tool, root, &drift);
+    if (!drift.len)
+        return;
+    if (drift.len > 300)
+        drift.len = 300;
+    record_of(c)->drift = cs_arena_dup(&c->run->arena, cs_buf_str(&drift));
+}
+
+static void on_value(struct cs_gate_call *c, struct cs_unwrapped *u)
+{
+    static const struct cs_refusal failed = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
+    static const struct cs_refusal failed_for_now = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, true};
+    if (u->is_error) {
+        cs_gate_refuse(c, u->retryable ? failed_for_now : failed, u->value, (struct cs_str){0});
+        return;
+    }
+    if (u->value.len > c->limits.result) {
+        CS_AUTO_BUF struct cs_buf message = {0};
+        cs_buf_printf(&message, "the result has %zu bytes; the limit is %llu", u->value.len,
+                      (unsigned long long)c->limits.result);
+        cs_gate_refuse(c, too_large, cs_buf_str(&message),
+                       CS_STR("Ask for less: filters, fewer fields, or page by page."));
+        return;
+    }
+    if (u->root.doc)
+        note_drift(c, u->root);
+    cs_gate_answer(c, CS_CALL_OK, CS_ANSWER_OK, u->value);
+}
+
+static void on_result(void *ctx, const struct cs_tool_result *result)
+{
+    struct cs_gate_call *c = ctx;
+    struct cs_err err = result->err;
+    struct cs_unwrapped u = {0};
+    if (err.code == CS_OK && cs_unwrap(result->result, &u, &err) == 0) {
+        on_value(c, &u);
+    } else {
+        struct cs_refusal r = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, result->retryable};
+        if (err.code == CS_LIMIT)
+            r = result->retryable ? too_late : too_large;
+        else if (err.code == CS_DENIED)
+            r = denied;
+        cs_gate_refuse(c, r, cs_str(err.msg), (struct cs_str){0});
+    }
+    cs_unwrapped_done(&u);
+}
+
+static void send_call(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    run->calls_running++;
+    c->inner = cs_tools_call(run->runner->tools, c->tool, cs_buf_str(&c->arguments),
+                             c->limits.timeout_ms, c->limits.result, on_result, c);
+}
+
+static bool waits_for_turn(const struct cs_gate_call *c)
+{
+    return c->tool && !c->inner;
+}
+
+static void next_turn(struct cs_run *run)
+{
+    for (struct cs_gate_call *c = run->calls;
+         c && run->calls_running < run->result.limits.calls_at_once; c = c->next)
+        if (waits_for_turn(c))
+            send_call(c);
+}
+
+/* --- the way in --- */
+
+static void enter(struct cs_gate_call *c);
+
+static void on_listed(void *ctx)
+{
+    struct cs_gate_call *c = ctx;
+    struct cs_run *run = c->run;
+    c->await = NULL;
+    cs_catalogue_unref(run->catalogue);
+    run->catalogue = cs_tools_current(run->runner->tools);
+    enter(c);
+}
+
+/* A server that was not asked yet, or a tool that may be newer than what it said last time. */
+static bool ask_server(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    struct cs_str server = cs_catalogue_server(run->catalogue, cs_buf_str(&c->server));
+    if (!server.len || c->asked)
+        return false;
+    c->asked = true;
+    c->await = cs_tools_await(run->runner->tools, server, true, FIRST_LIST_MS, on_listed, c);
+    return true;
+}
+
+static void enter(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    c->tool = run->catalogue
+                  ? cs_catalogue_find(run->catalogue, cs_buf_str(&c->server), cs_buf_str(&c->name))
+                  : NULL;
+    if (!c->tool) {
+        if (!run->catalogue || !ask_server(c))
+            refuse_unknown(c);
+        return;
+    }
+    c->catalogue = cs_catalogue_ref(run->catalogue);
+    struct cs_call *r = record_of(c);
+    r->server = cs_arena_dup(&run->arena, c->tool->server);
+    r->tool = cs_arena_dup(&run->arena, c->tool->name);
+    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0)
+        return;
+    next_turn(run);
+}
+
+void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct cs_str tool,
+                  struct cs_str arguments)
+{
+    struct cs_gate_call *c = cs_gate_call_new(run, id);
+    cs_buf_putstr(&c->server, server);
+    cs_buf_putstr(&c->name, tool);
+    cs_buf_putstr(&c->arguments, arguments);
+    if (cs_str_is(server, "caisson")) {
+        cs_gate_own(c);
+        return;
+    }
+    record(c);
+    enter(c);
+}
+
+void cs_gate_close(struct cs_run *run)
+{
+    while (run->calls) {
+        struct cs_gate_call *c = run->calls;
+        if (c->record != UINT32_MAX)
+            record_of(c)->us = (uv_hrtime() - c->start_ns) / 1000;
+        if (c->inner)
+            cs_tool_call_cancel(c->inner);
+        cs_gate_call_free(c);
+    }
+}

@@ -1,0 +1,27 @@
+/*
+ * Random text, hashes and base64 as OAuth and HTTP headers want them. Over libcrypto.
+ */
+#ifndef CS_TOOLS_SECRET_H
+#define CS_TOOLS_SECRET_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+void cs_base64(struct cs_str bytes, struct cs_buf *out);
+void cs_base64url(struct cs_str bytes, struct cs_buf *out); /* without padding */
+
+/* 43 characters of base64url: 256 random bits. CS_SYSTEM if the system gives none. */
+int cs_random_text(struct cs_buf *out, struct cs_err *err);
+
+/* The S256 challenge of PKCE for a verifier. */
+void cs_pkce_challenge(struct cs_str verifier, struct cs_buf *out);
+
+/* Equal? In a time that does not tell where they differ. */
+bool cs_secret_eq(struct cs_str a, struct cs_str b);
+
+/* Wipes and frees. */
+void cs_secret_done(struct cs_buf *b);
+void cs_secret_free(char *z);
+
+#endif

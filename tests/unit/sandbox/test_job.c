@@ -1,0 +1,367 @@
+/* A job in the real sandbox, with this test as the one who answers: modules, calls, the tree. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../test.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "sandbox/folder.h"
+#include "sandbox/sandbox.h"
+#include "worker/worker.h"
+
+static struct {
+    uv_loop_t loop;
+    struct cs_sandbox *sandbox;
+    char dir[64]; /* scratch/, tree/, later/ */
+} world;
+
+struct play {
+    struct cs_job *job;
+    const char *source;
+    enum cs_language language;
+    bool ended, no_tree, no_events;
+    const char *later; /* the directory that `module` is answered with; NULL: a message */
+    unsigned calls, at_once, most, modules;
+    struct cs_job_end end;
+    struct cs_buf payload, asked, out;
+    uint64_t waiting[64]; /* calls of `slow`, answered when the loop is idle */
+    uv_timer_t timer;
+};
+
+static void on_facts(void *ctx, struct cs_str json)
+{
+    (void)json;
+    struct play *p = ctx;
+    cs_job_verdict(p->job, true, NULL, CS_STR(""));
+}
+
+static void on_timer(uv_timer_t *t)
+{
+    struct play *p = t->data;
+    unsigned n = p->at_once;
+    p->at_once = 0;
+    for (unsigned i = 0; i < n; i++)
+        cs_job_result(p->job, p->waiting[i], CS_ANSWER_OK, CS_STR("1"));
+}
+
+static void on_call(void *ctx, uint64_t id, struct cs_str server, struct cs_str tool,
+                    struct cs_str arguments)
+{
+    struct play *p = ctx;
+    p->calls++;
+    if (cs_str_is(tool, "slow")) {
+        p->waiting[p->at_once++] = id;
+        if (p->at_once > p->most)
+            p->most = p->at_once;
+        uv_timer_start(&p->timer, on_timer, 5, 0);
+        return;
+    }
+    if (cs_str_is(tool, "echo"))
+        cs_job_result(p->job, id, CS_ANSWER_OK, arguments);
+    else
+        cs_job_result(p->job, id, CS_ANSWER_DENIED,
+                      CS_STR("{\"message\":\"not you\",\"suggestion\":\"Ask.\"}"));
+    (void)server;
+}
+
+static void on_module(void *ctx, uint64_t id, struct cs_str path)
+{
+    struct play *p = ctx;
+    p->modules++;
+    cs_buf_printf(&p->asked, "%.*s\n", CS_STR_ARG(path));
+    if (!p->later) {
+        cs_job_module(p->job, id, -1, CS_STR("there is no tool like that; try listCommits"));
+        return;
+    }
+    char dir[128];
+    snprintf(dir, sizeof dir, "%s/%s", world.dir, p->later);
+    CS_AUTO_FD int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    cs_job_module(p->job, id, fd, CS_STR(""));
+}
+
+static void on_log(void *ctx, enum cs_level level, struct cs_str text)
+{
+    struct play *p = ctx;
+    cs_buf_printf(&p->out, "%d %.*s\n", (int)level, CS_STR_ARG(text));
+}
+
+static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
+{
+    (void)is_stderr;
+    struct play *p = ctx;
+    cs_buf_putstr(&p->out, bytes);
+}
+
+static void on_progress(void *ctx, struct cs_str json)
+{
+    (void)ctx;
+    (void)json;
+}
+
+static void on_ended(void *ctx, const struct cs_job_end *end)
+{
+    struct play *p = ctx;
+    p->end = *end;
+    cs_buf_putstr(&p->payload, end->payload);
+    p->ended = true;
+    uv_close((uv_handle_t *)&p->timer, NULL);
+}
+
+static void perform(struct play *p)
+{
+    static const struct cs_job_events events = {.facts = on_facts,
+                                                .call = on_call,
+                                                .module = on_module,
+                                                .log = on_log,
+                                                .output = on_output,
+                                                .progress = on_progress,
+                                                .ended = on_ended};
+    struct cs_job_events silent = events;
+    silent.module = NULL;
+    char tree[128];
+    snprintf(tree, sizeof tree, "%s/tree", world.dir);
+    CS_AUTO_FD int fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct cs_job_spec spec = {.language = p->language,
+                               .source = cs_str(p->source),
+                               .limits = cs_limits_default(),
+                               .mcp_servers = p->no_tree ? -1 : fd,
+                               .globals = CS_STR("[\"github\",\"late\"]")};
+    struct cs_err err = {0};
+    uv_timer_init(&world.loop, &p->timer);
+    p->timer.data = p;
+    if (cs_job_start(world.sandbox, &spec, p->no_events ? &silent : &events, p, &p->job, &err) < 0)
+        fail_msg("start: %s", err.msg);
+    while (!p->ended)
+        uv_run(&world.loop, UV_RUN_ONCE);
+}
+
+static void done(struct play *p)
+{
+    cs_buf_done(&p->payload);
+    cs_buf_done(&p->asked);
+    cs_buf_done(&p->out);
+}
+
+static void expect(struct play *p, enum cs_ending how, const char *text)
+{
+    perform(p);
+    if (p->end.how != how || !strstr(cs_buf_cstr(&p->payload), text))
+        fail_msg("%s: ended as %d, '%s', %s, output '%s'", p->source, (int)p->end.how,
+                 cs_buf_cstr(&p->payload), p->end.err.msg, cs_buf_cstr(&p->out));
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", world.dir, name);
+    for (char *slash = path + strlen(world.dir) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0755);
+        *slash = '/';
+    }
+    CS_AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    assert_int_equal(fchmod(fd, 0644), 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+static void write_tool(const char *tree, const char *server, const char *tool)
+{
+    char name[128], text[1024];
+    snprintf(name, sizeof name, "%s/%s/%s.ts", tree, server, tool);
+    snprintf(text, sizeof text,
+             "/** Does it.\n * @example\n * await %s({ a: 1 })\n */\n"
+             "export type %sInput = { a?: number };\nexport type %sOutput = unknown;\n"
+             "export async function %s(input: %sInput): Promise<%sOutput> {\n"
+             "    return caisson.callTool('%s', 'echo', input) as Promise<%sOutput>;\n}\n"
+             "export default %s;\n",
+             tool, tool, tool, tool, tool, tool, server, tool, tool);
+    write_file(name, text);
+}
+
+static void imports_reach_the_tree(void **state)
+{
+    (void)state;
+    struct play p = {.source =
+                         "import { listCommits } from './mcp-servers/github/listCommits.ts';\n"
+                         "import * as github2 from 'mcp-servers/github';\n"
+                         "import { readdir, readFile, writeFile } from 'node:fs/promises';\n"
+                         "const names = (await readdir('/mcp-servers/github')).sort();\n"
+                         "const text = await readFile('/mcp-servers/github/index.ts', 'utf8');\n"
+                         "let refused; try { await writeFile('/mcp-servers/x', '') } catch (e) { "
+                         "refused = e.code }\n"
+                         "return [await listCommits({ a: 1 }), await github.echo({ b: 2 }), "
+                         "github2.listCommits === listCommits, names, text.length > 10, refused]"};
+    expect(&p, CS_ENDED_VALUE,
+           "[{\"a\":1},{\"b\":2},true,[\"index.ts\",\"listCommits.ts\"],true,\"EROFS\"]");
+    done(&p);
+}
+
+static void guests_see_the_tree(void **state)
+{
+    (void)state;
+    if (cs_language_missing(CS_PYTHON))
+        skip();
+    struct play p = {
+        .language = CS_PYTHON,
+        .source = "import os\ndef main(i):\n"
+                  "    with open('/mcp-servers/github/index.ts') as f: text = f.read()\n"
+                  "    return [list(caisson.tools), sorted(os.listdir('/mcp-servers/github')), "
+                  "'listCommits' in text, caisson.tools.github.echo(a=1)]\n"};
+    expect(&p, CS_ENDED_VALUE,
+           "[[\"big\", \"github\"], [\"index.ts\", \"listCommits.ts\"], true, {\"a\": 1}]");
+    done(&p);
+}
+
+static void a_missing_module_is_asked_for(void **state)
+{
+    (void)state;
+    struct play p = {.source = "import { x } from './mcp-servers/github/lsitCommits.ts'; x()"};
+    expect(&p, CS_ENDED_ERROR, "there is no tool like that; try listCommits");
+    assert_string_equal(cs_buf_cstr(&p.asked), "/mcp-servers/github/lsitCommits.ts\n");
+    done(&p);
+    p = (struct play){.source = "import './nothing.ts'"};
+    expect(&p, CS_ENDED_ERROR, "there is no module './nothing.ts'");
+    assert_int_equal(p.modules, 0);
+    done(&p);
+}
+
+static void a_server_that_appears_late_is_found(void **state)
+{
+    (void)state;
+    struct play p = {.later = "later",
+                     .source = "const { now } = await import('/mcp-servers/late/now.ts');\n"
+                               "import { listCommits } from './mcp-servers/late/listCommits.ts';\n"
+                               "return [await now({ a: 1 }), await listCommits({ a: 2 })]"};
+    expect(&p, CS_ENDED_VALUE, "[{\"a\":1},{\"a\":2}]");
+    done(&p);
+    p = (struct play){.later = "later", .source = "await import('/mcp-servers/late/never.ts')"};
+    expect(&p, CS_ENDED_ERROR, "there is no module '/mcp-servers/late/never.ts'");
+    assert_int_equal(p.modules, 1); /* not for ever */
+    done(&p);
+}
+
+static void without_anybody_to_ask_it_is_missing(void **state)
+{
+    (void)state;
+    struct play p = {
+        .no_events = true, .no_tree = true, .source = "await import('/mcp-servers/late/now.ts')"};
+    expect(&p, CS_ENDED_ERROR, "there is no module");
+    done(&p);
+}
+
+static void no_more_calls_at_once_than_allowed(void **state)
+{
+    (void)state;
+    struct play p = {.source = "const all = await Promise.all(Array.from({length: 40}, () => "
+                               "github.slow({}))); return all.length"};
+    expect(&p, CS_ENDED_VALUE, "40");
+    assert_int_equal(p.most, 8);
+    assert_int_equal(p.calls, 40);
+    done(&p);
+}
+
+static void too_many_calls_end_the_program(void **state)
+{
+    (void)state;
+    struct play p = {.source = "for (;;) await github.echo({})"};
+    perform(&p);
+    assert_int_equal(p.end.how, CS_ENDED_LIMIT);
+    assert_int_equal(p.end.limit, CS_LIMIT_TOOL_CALLS);
+    assert_int_equal(p.calls, 1000);
+    done(&p);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Not a benchmark: it fails if one of them is an order of magnitude from what it should be. */
+static void a_large_index_and_many_calls_are_quick(void **state)
+{
+    (void)state;
+    double start = now_ms();
+    struct play p = {.source = "import * as big from './mcp-servers/big/index.ts'; return "
+                               "Object.keys(big).length"};
+    expect(&p, CS_ENDED_VALUE, "200");
+    double index = now_ms() - start;
+    done(&p);
+    p = (struct play){.source =
+                          "for (let i = 0; i < 1000; i++) await github.echo({ i }); return 1"};
+    start = now_ms();
+    expect(&p, CS_ENDED_VALUE, "1");
+    double calls = now_ms() - start;
+    done(&p);
+    print_message("an index of 200 tools: %.1f ms; a call: %.1f us\n", index, calls);
+    assert_true(index < 1000 && calls < 2000);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(world.dir, sizeof world.dir, "/tmp/caisson-unit-XXXXXX");
+    assert_non_null(mkdtemp(world.dir));
+    chmod(world.dir, 0755);
+    write_tool("tree", "github", "listCommits");
+    write_file("tree/github/index.ts", "export { listCommits } from './listCommits.ts';\n");
+    write_tool("later", "late", "now");
+    write_tool("later", "late", "listCommits");
+    CS_AUTO_BUF struct cs_buf index = {0};
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "tool%d", i);
+        write_tool("tree", "big", name);
+        cs_buf_printf(&index,
+                      "export { %s } from './%s.ts';\nexport type { %sInput } from './%s.ts';\n",
+                      name, name, name, name);
+    }
+    write_file("tree/big/index.ts", cs_buf_cstr(&index));
+    write_file("scratch/.here", "");
+    char scratch[80];
+    snprintf(scratch, sizeof scratch, "%s/scratch", world.dir);
+    struct cs_sandbox_options options = {.pool = 1, .scratch_dir = scratch};
+    struct cs_err err = {0};
+    uv_loop_init(&world.loop);
+    if (cs_sandbox_new(&world.loop, &options, &world.sandbox, &err) < 0)
+        fail_msg("%s", err.msg);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cs_sandbox_close(world.sandbox, NULL, NULL);
+    uv_run(&world.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&world.loop);
+    cs_folder_remove(AT_FDCWD, world.dir);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
+                                                  cs_worker_rehearse, cs_worker_learn};
+    int status = cs_role_main(argc, argv, &engine);
+    if (status >= 0)
+        return status;
+    const struct CMUnitTest tests[] = {
+        CS_TEST(imports_reach_the_tree),
+        CS_TEST(guests_see_the_tree),
+        CS_TEST(a_missing_module_is_asked_for),
+        CS_TEST(a_server_that_appears_late_is_found),
+        CS_TEST(without_anybody_to_ask_it_is_missing),
+        CS_TEST(no_more_calls_at_once_than_allowed),
+        CS_TEST(too_many_calls_end_the_program),
+        CS_TEST(a_large_index_and_many_calls_are_quick),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
