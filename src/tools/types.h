@@ -88,6 +88,10 @@ const struct cs_type *cs_type_real(const struct cs_type *t);
 /* Would `{}` do? */
 bool cs_type_takes_nothing(const struct cs_type *t);
 
+/* Has an object of this type optional properties that every object inherits, as `constructor`? A
+ * checker then takes `{}` for wrong. */
+bool cs_type_is_shadowed(const struct cs_type *t);
+
 /* Does this value of the schema (a default, an example) fit? False if in doubt. */
 bool cs_type_fits(const struct cs_type *t, struct cs_json_val value, unsigned depth);
 

@@ -167,7 +167,7 @@ static void note_values(struct notes *n, struct cs_json_val values)
 {
     struct cs_json_iter it = {0};
     struct cs_json_val first;
-    if (cs_json_type(values) != CS_JSON_ARRAY)
+    if (cs_json_type(values) != CS_JSON_ARRAY || cs_json_count(values) == 0)
         return;
     note(n);
     cs_buf_printf(n->out, "one of %" PRIu32 " values", cs_json_count(values));
