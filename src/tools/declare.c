@@ -56,7 +56,7 @@ static void find_params(struct params *all, const struct cs_type *t, unsigned de
 static void put_param(struct file *f, const struct cs_prop *prop)
 {
     CS_AUTO_BUF struct cs_buf notes = {0}, text = {0};
-    struct cs_str said = cs_json_str(cs_json_get(prop->schema, "description"), f->arena);
+    struct cs_str said = cs_prop_description(prop, f->arena);
     cs_type_notes(prop->schema, prop->type, true, said, f->arena, &notes);
     cs_comment_line(said, PARAM_BYTES, &text);
     bool plain = cs_type_key_is_plain(prop->name);

@@ -115,6 +115,9 @@ void cs_type_print(const struct cs_type *t, const struct cs_type_style *style, s
 void cs_type_notes(struct cs_json_val schema, const struct cs_type *type, bool limits,
                    struct cs_str said, struct cs_arena *arena, struct cs_buf *out);
 
+/* What its schema says of it; else what the schema says that it refers to. */
+struct cs_str cs_prop_description(const struct cs_prop *prop, struct cs_arena *arena);
+
 /* `owner`, or `"Start<"` if it is no identifier. */
 void cs_type_key(struct cs_str name, struct cs_buf *out);
 bool cs_type_key_is_plain(struct cs_str name);

@@ -195,6 +195,19 @@ static void recursive_types_have_names(void **state)
     assert_contains(text, "export type ListCommitsOutput$B = { a?: ListCommitsOutput$A };\n");
 }
 
+static void a_parameter_without_words_takes_those_of_its_definition(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_declaration tool =
+        tool_with("{\"properties\":{\"a\":{\"$ref\":\"#/$defs/A\"},\"b\":{\"$ref\":\"#/$defs/A\","
+                  "\"description\":\"My own\"}},\"$defs\":{\"A\":{\"type\":\"string\","
+                  "\"description\":\"Of all\"}}}");
+    const char *text = declared(&tool, &out);
+    assert_contains(text, "@param input.a - Of all\n");
+    assert_contains(text, "@param input.b - My own\n");
+}
+
 static void examples_fit_the_schema(void **state)
 {
     (void)state;
@@ -436,6 +449,7 @@ int main(void)
         CS_TEST(learned_types_are_marked),
         CS_TEST(schemas_become_types),
         CS_TEST(recursive_types_have_names),
+        CS_TEST(a_parameter_without_words_takes_those_of_its_definition),
         CS_TEST(examples_fit_the_schema),
         CS_TEST(foreign_text_stays_in_its_comment),
         CS_TEST(a_long_description_is_cut_at_a_sentence),
