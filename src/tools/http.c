@@ -3,8 +3,7 @@
  * legacy era there may also be one GET stream, and a stream that breaks off is taken up again with
  * GET and Last-Event-ID. All of them are a `struct exchange`:
  *
- *     launch -> (401, 403: tokens -> launch) -> data ... -> done -> (wait -> launch with GET) ->
- * over
+ *     launch -> (401, 403: tokens -> launch) -> data ... -> done -> (wait -> launch with GET)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #define AUTH_TRIES   3u
 #define RESUME_TRIES 5u
 #define RETRY_MS     1000u /* before taking up a stream again, if the server does not say */
+#define RETRY_MIN_MS 100u
 #define RETRY_MAX_MS 60000u
 #define WAITING_MAX  (64u << 20) /* bytes of requests that are not answered yet */
 
@@ -47,11 +47,11 @@ struct exchange {
 
     struct cs_fetch *fetch;
     struct cs_sse sse;
-    char *token; /* sent with the last attempt; or NULL */
+    char *token, *session; /* sent with the last attempt; or NULL */
     struct ticket *ticket;
     uv_timer_t *timer;
     unsigned auth_tries, quiet; /* attempts without a single event */
-    bool with_session, resuming, streamed, answered;
+    bool resuming, streamed, answered;
     bool busy, dead;
 };
 
@@ -132,6 +132,7 @@ static void exchange_free(struct exchange *x)
     s->waiting -= x->body.len;
     free(x->version);
     cs_secret_free(x->token);
+    free(x->session);
     cs_buf_done(&x->body);
     cs_headers_done(&x->fixed);
     cs_sse_done(&x->sse);
@@ -197,8 +198,8 @@ static void resume(struct exchange *x)
         ms <<= x->quiet < 6 ? x->quiet : 6;
     if (ms > RETRY_MAX_MS)
         ms = RETRY_MAX_MS;
-    if (x->kind == LISTEN && ms < 100) /* a server that ends each stream at once */
-        ms = 100;
+    if (ms < RETRY_MIN_MS) /* a server that ends each stream at once */
+        ms = RETRY_MIN_MS;
     x->quiet++;
     x->resuming = true;
     x->streamed = false;
@@ -218,7 +219,7 @@ static void stream_over(struct exchange *x, const struct cs_err *why)
             exchange_free(x);
         else
             resume(x);
-    } else if (!x->modern && x->sse.last_id.len && x->quiet < RESUME_TRIES) {
+    } else if (x->id && !x->modern && x->sse.last_id.len && x->quiet < RESUME_TRIES) {
         resume(x);
     } else {
         if (err.code == CS_OK)
@@ -355,7 +356,7 @@ static void bad_status(struct exchange *x, int status)
 /* A server that has forgotten the session should say 404. Some say 400, and why. */
 static bool session_lost(const struct exchange *x, int status)
 {
-    if (!x->with_session)
+    if (!x->session)
         return false;
     if (status == 404)
         return true;
@@ -369,8 +370,10 @@ static void no_session(struct exchange *x, int status)
     struct server *s = x->server;
     struct cs_err err = {0};
     cs_fail(&err, CS_UPSTREAM, "it has forgotten the session (HTTP %d)", status);
-    free(s->session);
-    s->session = NULL;
+    if (s->session && strcmp(s->session, x->session) == 0) { /* there may be a new one by now */
+        free(s->session);
+        s->session = NULL;
+    }
     failed(x, CS_TROUBLE_SESSION, status, &err);
 }
 
@@ -509,9 +512,10 @@ static void launch(struct exchange *x)
     }
     if (x->version)
         cs_headers_add(&h, "MCP-Protocol-Version", cs_str(x->version));
-    x->with_session = s->session && !x->modern && !x->initialize;
-    if (x->with_session)
-        cs_headers_add(&h, "Mcp-Session-Id", cs_str(s->session));
+    free(x->session);
+    x->session = s->session && !x->modern && !x->initialize ? cs_strdup(s->session) : NULL;
+    if (x->session)
+        cs_headers_add(&h, "Mcp-Session-Id", cs_str(x->session));
     cs_headers_add_entry(&h, s->config->headers);
     add_token(x, &h);
     const char *lines[2 * CS_HEADERS_MAX + 1];

@@ -237,6 +237,15 @@ def test_a_session_that_died_is_begun_anew_and_the_call_repeated(t, tool):
         t.equal(seen[-1]["headers"].get("mcp-session-id"), "session-2")
 
 
+def test_late_news_of_a_dead_session_do_not_end_the_new_one(t):
+    with nasty(t, "--sessions") as server:
+        events = probe(t, server.url, "connect", "par", "4", "session_late", "{}", "sleep", "300", "call", "fine", "{}")
+        t.equal([said(d) for d in events["done"]], ["fine"] * 5)
+        sessions = [r["headers"].get("mcp-session-id") for r in server.requests()
+                    if r["body"] and r["body"].get("method") == "tools/call"]
+        t.true(None not in sessions, "every call had a session: %r" % sessions)
+
+
 def test_idle_connections_are_used_again(t):
     with nasty(t) as server:
         events = probe(t, server.url, "connect", "bench", "50", "fine", "{}")
@@ -255,20 +264,41 @@ def test_the_stream_of_what_a_server_has_to_say_is_taken_up_again(t):
         t.equal({h["mcp-session-id"] for h in streams}, {"session-1"})
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(t):
-    cert = os.path.join(t.dir, "cert.pem")
+def certificate(t):
+    """A file with a key, and a certificate for it that is its own authority."""
+    path = os.path.join(t.dir, "cert.pem")
     made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
                            "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-                           "-keyout", cert, "-out", cert + ".crt"], capture_output=True)
+                           "-keyout", path, "-out", path + ".crt"], capture_output=True)
     if made.returncode != 0:
         t.skip("openssl cannot make a certificate here")
-    with open(cert, "a") as key, open(cert + ".crt") as crt:
+    with open(path, "a") as key, open(path + ".crt") as crt:
         key.write(crt.read())
-    with nasty(t, "--cert", cert) as server:
+    return path
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(t):
+    with nasty(t, "--cert", certificate(t)) as server:
         events = probe(t, server.url, "--header", "Authorization=Bearer secret", "connect", "info")
         t.equal(events["info"][0]["state"], "failed")
-        t.matches(events["info"][0]["error"], "certificate.*not trusted")
+        t.matches(events["info"][0]["error"], "certificate.*not trusted.*SSL_CERT_FILE")
         t.equal(server.requests(), [], "what it was sent")
+
+
+def test_tls_and_http_2_are_spoken(t):
+    pem = certificate(t)
+    t.env["SSL_CERT_FILE"] = pem + ".crt"
+    with modern(t, "reject", "auto", pem) as server:
+        events = probe(t, server.url, "connect", "par", "20", "echo", '{"text":"x"}', "call", "count", '{"to":2}',
+                       "call", "big", '{"bytes":2000000}', "cancel", "wait", "{}", "200", "call", "echo", '{"text":"y"}')
+        t.equal([said(d) for d in events["done"][:20]], ["x"] * 20)
+        t.equal(len(events["progress"]), 2)
+        t.true(events["done"][21]["bytes"] > 2000000, "the large answer came whole")
+        t.equal(said(events["done"][-1]), "y")
+        t.equal(server.line(), "HTTP 2.0")
+        t.equal(server.line(), "cancelled")
+    with nasty(t, "--cert", pem) as server:
+        t.equal(said(call(t, server.url, "sse")), "fine")
 
 
 # Ours: what must fail, and say why, and cost only itself

@@ -19,7 +19,7 @@ import threading
 import time
 
 TOOLS = """fine sse split crlf gzip garbage html empty wrong_id text500 rpc400 json500 close slow endless huge_event
-huge_json headers redirect_far redirect_near redirect_loop retry_stream lost_stream notes session_dies session_400
+huge_json headers redirect_far redirect_near redirect_loop retry_stream lost_stream notes session_dies session_late session_400
 ask bomb change lingers many_events bad_chunk too_slow_head stall_event ignore""".split()
 
 
@@ -142,7 +142,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif method == "server/discover":
             self.answer(400, json.dumps({"jsonrpc": "2.0", "id": None,
                                          "error": {"code": -32000, "message": "not initialized"}}))
-        elif self.server.options.sessions and self.session() != self.server.live:
+        elif self.server.options.sessions and self.session() != self.server.live and not (
+                method == "tools/call" and body["params"]["name"] == "session_late"):
             self.answer(self.server.dead_status, "Session not found", "text/plain")
         elif method == "tools/list":
             self.answer(200, self.result(id, {"tools": [{"name": n, "inputSchema": {"type": "object"}}
@@ -331,6 +332,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.tool_fine(id, params)
 
+    def tool_session_late(self, id, params):
+        """Calls of the first session are refused, the later the slower; those of the second are answered."""
+        if self.session() == "session-1":
+            self.server.live = "gone" if self.server.live == "session-1" else self.server.live
+            self.server.late += 0.15
+            time.sleep(self.server.late)
+            self.answer(404, "Session not found", "text/plain")
+        else:
+            self.tool_fine(id, params)
+
     def tool_session_400(self, id, params):
         self.server.dead_status = 400
         self.tool_session_dies(id, params) if self.server.count > 1 else (
@@ -355,7 +366,7 @@ def main():
     server.options = parser.parse_args()
     server.lock, server.count, server.live, server.dead_status = threading.Lock(), 0, None, 404
     server.pending, server.answered = None, threading.Event()
-    server.changed, server.streams = threading.Event(), 0
+    server.changed, server.streams, server.late = threading.Event(), 0, 0
     if server.options.cert:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(server.options.cert)

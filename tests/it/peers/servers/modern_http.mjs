@@ -1,12 +1,14 @@
 // A server over HTTP written with the official SDK, newest protocol first.
 //
-//     node modern_http.mjs [reject|stateless] [auto|sse|json]
+//     node modern_http.mjs [reject|stateless] [auto|sse|json] [CERTIFICATE]
 //
-// Prints the address it listens on, then a line for each thing that a test may want to know.
+// With a certificate and key in one file it speaks TLS, and HTTP/2. Prints the address it listens on, then a line for each thing that a test may want to know.
+import {readFileSync} from "node:fs"
 import {createServer} from "node:http"
+import {createSecureServer} from "node:http2"
 import {McpServer, createMcpHandler, fromJsonSchema, inputRequired, acceptedContent} from "@modelcontextprotocol/server"
 
-const [legacy = "reject", responseMode = "auto"] = process.argv.slice(2)
+const [legacy = "reject", responseMode = "auto", pem] = process.argv.slice(2)
 let extra = false
 
 const text = value => ({content: [{type: "text", text: value}]})
@@ -59,15 +61,19 @@ function factory() {
 
 const handler = createMcpHandler(factory, {legacy, responseMode, onerror: e => console.log("error", e.message)})
 
-const server = createServer(async (req, res) => {
+let newest = "1.1"
+
+async function serve(req, res) {
+    if (req.httpVersion > newest)
+        console.log("HTTP", newest = req.httpVersion)
     const chunks = []
     for await (const chunk of req)
         chunks.push(chunk)
     const gone = new AbortController()
     res.on("close", () => gone.abort())
-    const request = new Request(`http://${req.headers.host}${req.url}`, {
+    const request = new Request(`http://${req.headers.host ?? req.headers[":authority"]}${req.url}`, {
         method: req.method,
-        headers: req.headers,
+        headers: Object.entries(req.headers).filter(([name]) => name[0] !== ":"),
         body: chunks.length ? Buffer.concat(chunks) : undefined,
         signal: gone.signal,
     })
@@ -81,6 +87,9 @@ const server = createServer(async (req, res) => {
             // The client has gone.
         }
     res.end()
-})
-server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/mcp`))
+}
+
+const identity = pem && {key: readFileSync(pem), cert: readFileSync(pem), allowHTTP1: true}
+const server = pem ? createSecureServer(identity, serve) : createServer(serve)
+server.listen(0, "127.0.0.1", () => console.log(`http${pem ? "s" : ""}://127.0.0.1:${server.address().port}/mcp`))
 process.stdin.on("end", () => process.exit(0)).resume()
