@@ -164,6 +164,7 @@ struct cs_client {
 
     uint64_t parse_max; /* of a message that is looked into */
     uint64_t next_id;
+    uint64_t session_from; /* the id of the last initialize */
     struct cs_link requests;
     struct cs_client_call *buckets[CS_BUCKETS];
     uint32_t calls; /* of them */

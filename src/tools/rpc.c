@@ -487,6 +487,7 @@ void cs_client_message(struct cs_client *c, struct cs_str json, uint64_t request
 static void session_lost(struct cs_client *c, struct cs_client_call *r, const struct cs_err *err)
 {
     bool call = r->kind == CS_REQ_CALL;
+    bool late = r->id < c->session_from; /* another request has learned of it first */
     if ((call && r->session_retried) || (!call && c->phase != CS_CONN_READY)) {
         if (call)
             cs_call_fail(r, err, true, 0);
@@ -501,7 +502,10 @@ static void session_lost(struct cs_client *c, struct cs_client_call *r, const st
     } else {
         cs_request_free(r);
     }
-    if (c->phase != CS_CONN_INITIALIZING) {
+    if (late) {
+        if (c->phase == CS_CONN_LISTING || c->phase == CS_CONN_READY)
+            cs_call_send_waiting(c);
+    } else if (c->phase != CS_CONN_INITIALIZING) {
         cs_list_stop(c);
         cs_era_initialize(c);
     }
