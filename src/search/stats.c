@@ -192,7 +192,14 @@ static void derive_grams(struct cs_search *x)
     }
 }
 
-/* Terms that stand in names or descriptions, sorted by length. */
+static int by_text(const void *a, const void *b, void *terms)
+{
+    const struct cs_str *at = ((const struct cs_terms *)terms)->at;
+    return cs_search_compare(at[*(const uint32_t *)a], at[*(const uint32_t *)b]);
+}
+
+/* Terms that stand in names or descriptions, sorted by length, then by text: a query that has too
+ * many near words takes the same ones whatever order they came in. */
 static void derive_lengths(struct cs_search *x)
 {
     uint32_t terms = x->terms.count;
@@ -211,6 +218,10 @@ static void derive_lengths(struct cs_search *x)
     for (uint32_t t = 0; t < terms; t++)
         if (wanted[t])
             x->by_length[next[x->terms.at[t].len]++] = t;
+    for (size_t len = 0; len <= CS_WORD_MAX; len++)
+        qsort_r(x->by_length + x->length_start[len],
+                x->length_start[len + 1] - x->length_start[len], sizeof *x->by_length, by_text,
+                &x->terms);
 }
 
 void cs_search_derive(struct cs_search *x)

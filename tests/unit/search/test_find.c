@@ -203,6 +203,34 @@ static void the_order_of_arrival_changes_nothing(void **state)
     cs_search_free(b);
 }
 
+/* Seventy-five words are one letter from "aaq": more than a query can take. */
+static void many_near_words_are_the_same_in_any_order(void **state)
+{
+    (void)state;
+    static char names[75][4];
+    static struct tool tools[75];
+    size_t n = 0;
+    for (int place = 0; place < 3; place++) {
+        for (char c = 'a'; c <= 'z'; c++) {
+            if (c == "aaq"[place])
+                continue;
+            memcpy(names[n], "aaq", 4);
+            names[n][place] = c;
+            tools[n] = (struct tool){names[n], names[n], "Does it.", ""};
+            n++;
+        }
+    }
+    assert_int_equal(n, 75);
+    struct cs_search *a = index_of(tools, n, false), *b = index_of(tools, n, true);
+    CS_AUTO_BUF struct cs_buf x = {0}, y = {0};
+    struct cs_search_options options = {.limit = 60};
+    assert_true(find(a, "aaq", options, &x) > 20);
+    find(b, "aaq", options, &y);
+    assert_string_equal(cs_buf_cstr(&x), cs_buf_cstr(&y));
+    cs_search_free(a);
+    cs_search_free(b);
+}
+
 static void groups_come_and_go(void **state)
 {
     (void)state;
@@ -460,6 +488,7 @@ int main(void)
         CS_TEST(an_exact_name_is_first_always),
         CS_TEST(useless_queries_find_nothing),
         CS_TEST(the_order_of_arrival_changes_nothing),
+        CS_TEST(many_near_words_are_the_same_in_any_order),
         CS_TEST(groups_come_and_go),
         CS_TEST(words_of_the_past_are_swept),
         CS_TEST(what_is_not_accepted_does_not_exist),
