@@ -47,6 +47,7 @@ void cs_era_initialize(struct cs_client *c)
     struct cs_client_call *r = cs_request_new(c, CS_REQ_INITIALIZE, (struct cs_str){0});
     r->due = cs_client_now() + c->parts.connect;
     cs_request_begin(r, "initialize");
+    c->session_from = r->id;
     cs_buf_puts(&c->out, "\"protocolVersion\":\"" CS_MCP_LEGACY "\",\"capabilities\":");
     cs_buf_putstr(&c->out, cs_buf_str(&c->capabilities));
     cs_buf_puts(&c->out, ",\"clientInfo\":{\"name\":\"caisson\",\"version\":\"" CS_VERSION "\"}");

@@ -178,6 +178,14 @@ def test_the_era_of_a_server_that_speaks_both_is_the_newer(t):
         t.equal(said(legacy["done"][0]), "x")
 
 
+def test_nothing_is_sent_before_the_server_knows_that_it_is_initialised(t):
+    with nasty(t, "--strict", "--listen") as server:
+        events = probe(t, server.url, "--era", "legacy", "par", "3", "fine", "{}")
+        t.equal([said(d) for d in events["done"]], ["fine"] * 3)
+        sent = [(r["body"] or {}).get("method", r["method"]) for r in server.requests()]
+        t.equal(sent[:2], ["initialize", "notifications/initialized"])
+
+
 # Ours: what must work all the same
 
 @table([(tool,) for tool in "fine sse split crlf gzip notes redirect_near retry_stream many_events".split()])
@@ -241,9 +249,10 @@ def test_late_news_of_a_dead_session_do_not_end_the_new_one(t):
     with nasty(t, "--sessions") as server:
         events = probe(t, server.url, "connect", "par", "4", "session_late", "{}", "sleep", "300", "call", "fine", "{}")
         t.equal([said(d) for d in events["done"]], ["fine"] * 5)
-        sessions = [r["headers"].get("mcp-session-id") for r in server.requests()
-                    if r["body"] and r["body"].get("method") == "tools/call"]
-        t.true(None not in sessions, "every call had a session: %r" % sessions)
+        bodies = [(r["body"] or {}, r["headers"].get("mcp-session-id")) for r in server.requests()]
+        calls = [session for body, session in bodies if body.get("method") == "tools/call"]
+        t.equal(sorted(calls), ["session-1"] * 4 + ["session-2"] * 5, "sessions of the calls")
+        t.equal(len([1 for body, _ in bodies if body.get("method") == "initialize"]), 2, "sessions begun")
 
 
 def test_idle_connections_are_used_again(t):
