@@ -9,7 +9,8 @@
  * server is started again at the next call, or by itself after a back-off with jitter (0.5 s
  * doubling to 60 s) if it had been ready; five failures in a row leave it FAILED until the next
  * call or connect. Limits:  CS_PAGES pages and CS_SERVER_TOOLS tools of a list; 1,000 calls under
- * way; a result is at most the server's max_result_bytes.
+ * way; a result is at most the server's max_result_bytes; 100 open questions, which a person has
+ * ten minutes to answer (the clock of the call stands meanwhile); 200 lines of log in a second.
  */
 #ifndef CS_TOOLS_CLIENT_H
 #define CS_TOOLS_CLIENT_H

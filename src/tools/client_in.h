@@ -22,6 +22,7 @@
 #define CS_ASKS_MAX       100u       /* questions of one server that are open at once */
 #define CS_ROUNDS_MAX     10u        /* of input_required in one call */
 #define CS_GARBAGE_MAX    1000u      /* lines that are no message, before the server is given up */
+#define CS_GARBAGE_BYTES  65536u     /* so many of it count as one more */
 #define CS_LOGS_MAX       200u       /* in a second; more are dropped */
 #define CS_LOG_BYTES      8192u      /* of one of them */
 #define CS_MESSAGE_SLACK  (1u << 20) /* what a message may have beside the largest result */

@@ -20,6 +20,7 @@
 
 #define SESSION_MAX  1024u
 #define NOTE_MS      30000u /* of a POST for which nobody waits */
+#define GREETING_MS  5000u  /* that others wait for notifications/initialized to be taken */
 #define GOODBYE_MS   2000u
 #define LINGER_MS    2000u /* a stream may stay open after its answer: its connection is reused */
 #define AUTH_TRIES   3u
@@ -52,6 +53,7 @@ struct exchange {
     uv_timer_t *timer;
     unsigned auth_tries, quiet; /* attempts without a single event */
     bool resuming, streamed, answered;
+    bool held; /* until the greeting is over */
     bool busy, dead;
 };
 
@@ -62,7 +64,8 @@ struct server {
     struct cs_oauth *oauth;
     char *session, *version; /* of the legacy era */
     struct exchange *all;
-    size_t waiting; /* bytes */
+    struct exchange *greeting; /* the POST of notifications/initialized, while it is under way */
+    size_t waiting;            /* bytes */
     bool closing;
 };
 
@@ -111,9 +114,26 @@ static struct exchange *exchange_new(struct server *s, enum kind kind, const cha
     return x;
 }
 
+/* Some servers end a session whose first message is not the one that says we are there; on several
+ * connections, only its answer tells that it has come first. */
+static void greeted(struct server *s)
+{
+    s->greeting = NULL;
+    struct exchange *x = s->all;
+    while (x && x->next)
+        x = x->next;
+    for (; x && !s->closing; x = x->prev) /* the oldest first */
+        if (x->held && !x->dead) {
+            x->held = false;
+            launch(x);
+        }
+}
+
 static void exchange_free(struct exchange *x)
 {
     struct server *s = x->server;
+    if (s->greeting == x)
+        greeted(s);
     cs_fetch_cancel(x->fetch);
     x->fetch = NULL;
     if (x->ticket)
@@ -533,6 +553,7 @@ static void launch(struct exchange *x)
         .headers = lines,
         .body = post ? cs_buf_str(&x->body) : cs_strn(NULL, 0),
         .timeout_ms = x->kind == GOODBYE          ? GOODBYE_MS
+                      : x == s->greeting          ? GREETING_MS
                       : x->kind == POST && !x->id ? NOTE_MS
                                                   : 0,
         .max_body = CS_MESSAGE_MAX,
@@ -575,7 +596,11 @@ static void http_send(struct cs_transport *t, const struct cs_outgoing *m)
         for (const struct cs_pair *p = m->params; p && p->name; p++)
             cs_headers_add_encoded(&x->fixed, p->name, cs_str(p->value));
     }
-    launch(x);
+    if (m->method && !m->modern && strcmp(m->method, "notifications/initialized") == 0)
+        s->greeting = x;
+    x->held = s->greeting && s->greeting != x;
+    if (!x->held)
+        launch(x);
 }
 
 static void http_forget(struct cs_transport *t, uint64_t id)
@@ -596,8 +621,12 @@ static void http_listen(struct cs_transport *t, const char *version)
             exchange_free(x);
             break;
         }
-    if (!s->closing)
-        launch(exchange_new(s, LISTEN, version));
+    if (s->closing)
+        return;
+    struct exchange *x = exchange_new(s, LISTEN, version);
+    x->held = s->greeting != NULL;
+    if (!x->held)
+        launch(x);
 }
 
 static struct cs_str http_stderr(struct cs_transport *t)

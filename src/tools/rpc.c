@@ -226,16 +226,19 @@ void cs_client_refuse(struct cs_client *c, struct cs_str id, int code, const cha
 
 /* --- in --- */
 
-static void garbage(struct cs_client *c, const char *what)
+/* A long one counts for as many as it costs to read. */
+static void garbage(struct cs_client *c, const char *what, size_t len)
 {
-    c->garbage++;
-    if (c->garbage <= 3)
+    bool few = c->garbage < 3;
+    c->garbage += 1 + (uint32_t)(len / CS_GARBAGE_BYTES);
+    if (few)
         cs_client_say(c, "warning", "server '%s' sent %s", c->server->name, what);
     if (c->garbage < CS_GARBAGE_MAX)
         return;
     struct cs_err err = {0};
-    cs_fail(&err, CS_UPSTREAM, "server '%s' sent %u things that are no messages of the protocol",
-            c->server->name, CS_GARBAGE_MAX);
+    cs_fail(&err, CS_UPSTREAM,
+            "server '%s' sent too many things that are no messages of the protocol",
+            c->server->name);
     cs_client_lost(c, &err);
 }
 
@@ -310,7 +313,7 @@ static void on_response(struct cs_client *c, struct cs_json_val root, struct cs_
     a.result = cs_json_get(root, "result");
     bool is_error = cs_json_type(error) == CS_JSON_OBJECT;
     if (!is_error && cs_json_type(a.result) != CS_JSON_OBJECT) {
-        garbage(c, "an answer without a result");
+        garbage(c, "an answer without a result", cs_json_raw(root).len);
         return;
     }
     if (is_error) {
@@ -372,20 +375,20 @@ static void on_notification(struct cs_client *c, struct cs_json_val method,
 static void on_one(struct cs_client *c, struct cs_json_val root, uint64_t request)
 {
     if (cs_json_type(root) != CS_JSON_OBJECT) {
-        garbage(c, "something that is no message");
+        garbage(c, "something that is no message", cs_json_raw(root).len);
         return;
     }
     struct cs_json_val method = cs_json_get(root, "method"), id = cs_json_get(root, "id");
     if (cs_json_type(method) == CS_JSON_NONE) {
         on_response(c, root, id, request);
     } else if (cs_json_type(method) != CS_JSON_STRING || cs_json_type(id) == CS_JSON_NULL) {
-        garbage(c, "a malformed request");
+        garbage(c, "a malformed request", cs_json_raw(root).len);
     } else if (cs_json_type(id) == CS_JSON_NONE) {
         on_notification(c, method, cs_json_get(root, "params"));
     } else if (cs_json_type(id) == CS_JSON_STRING || cs_json_type(id) == CS_JSON_NUMBER) {
         cs_ask_request(c, root, id, request);
     } else {
-        garbage(c, "a request with an impossible id");
+        garbage(c, "a request with an impossible id", cs_json_raw(root).len);
     }
 }
 
@@ -435,7 +438,7 @@ static void too_large(struct cs_client *c, struct cs_str json, uint64_t request)
     if (token.len > 0 && token.len < 64 && cs_json_parse(token, NULL, &doc, NULL) == 0)
         r = cs_request_find(c, read_id(cs_json_root(&doc), &string));
     if (!r || r->string_id != string) {
-        garbage(c, "a message that is too large");
+        garbage(c, "a message that is too large", json.len);
         return;
     }
     struct cs_err err = {0};
@@ -457,7 +460,7 @@ void cs_client_message(struct cs_client *c, struct cs_str json, uint64_t request
     if (cs_json_parse(json, &limits, &doc, &err) < 0) {
         struct cs_client_call *r = cs_request_find(c, request);
         if (!r) {
-            garbage(c, "a line that is no JSON");
+            garbage(c, "a line that is no JSON", json.len);
             return;
         }
         cs_client_trouble(c, request, CS_TROUBLE_STATUS, 200, &err);

@@ -178,6 +178,14 @@ def test_the_era_of_a_server_that_speaks_both_is_the_newer(t):
         t.equal(said(legacy["done"][0]), "x")
 
 
+def test_nothing_is_sent_before_the_server_knows_that_it_is_initialised(t):
+    with nasty(t, "--strict", "--listen") as server:
+        events = probe(t, server.url, "--era", "legacy", "par", "3", "fine", "{}")
+        t.equal([said(d) for d in events["done"]], ["fine"] * 3)
+        sent = [(r["body"] or {}).get("method", r["method"]) for r in server.requests()]
+        t.equal(sent[:2], ["initialize", "notifications/initialized"])
+
+
 # Ours: what must work all the same
 
 @table([(tool,) for tool in "fine sse split crlf gzip notes redirect_near retry_stream many_events".split()])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An MCP server over HTTP that misbehaves on demand: the tool that is called says how.
 
-    nasty_http.py [--sessions] [--listen] [--origin URL] [--token TOKEN] [--cert FILE]
+    nasty_http.py [--sessions] [--strict] [--listen] [--origin URL] [--token TOKEN] [--cert FILE]
 
 Prints its address, then one JSON line per request: method, path, headers, body. It speaks 2025-11-25, and the
 modern probe gets a plain error. Ends with its standard input.
@@ -130,7 +130,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if id is None or method is None:
             if "result" in body or "error" in body:
                 self.server.answered.set()
+            if self.server.options.strict and method == "notifications/initialized":
+                time.sleep(0.3)
+                self.server.greeted = True
             self.answer(202, kind=None)
+        elif self.server.options.strict and method.startswith("tools/") and not self.server.greeted:
+            self.answer(400, "not initialized", "text/plain")
         elif method == "initialize":
             extra = {}
             if self.server.options.sessions:
@@ -358,6 +363,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sessions", action="store_true")
+    parser.add_argument("--strict", action="store_true", help="nothing before notifications/initialized")
     parser.add_argument("--listen", action="store_true")
     parser.add_argument("--cert")
     parser.add_argument("--origin", default="http://127.0.0.1:9")
@@ -365,6 +371,7 @@ def main():
     server = Server(("127.0.0.1", 0), Handler)
     server.options = parser.parse_args()
     server.lock, server.count, server.live, server.dead_status = threading.Lock(), 0, None, 404
+    server.greeted = False
     server.pending, server.answered = None, threading.Event()
     server.changed, server.streams, server.late = threading.Event(), 0, 0
     if server.options.cert:

@@ -372,6 +372,19 @@ static void garbage_is_skipped_up_to_a_point(void **state)
     assert_contains(f->last.err.msg, "no messages of the protocol");
 }
 
+static void long_garbage_counts_for_more(void **state)
+{
+    struct fake *f = ready(state);
+    struct cs_buf big = {0};
+    memset(cs_buf_room(&big, 8 << 20), 'x', 8 << 20);
+    cs_buf_added(&big, 8 << 20);
+    unsigned said = 0;
+    while (cs_client_info(f->client)->state == CS_CLIENT_READY && said++ < 20)
+        fake_say(f, "%s", cs_buf_cstr(&big));
+    cs_buf_done(&big);
+    assert_int_equal(said, 8);
+}
+
 static void batches_belong_to_one_revision(void **state)
 {
     (void)state;
@@ -527,6 +540,7 @@ int main(void)
         CS_TEST_WITH(an_answer_too_large_for_any_costs_its_call_alone, setup, teardown),
         CS_TEST_WITH(there_is_a_largest_number_of_calls, setup, teardown),
         CS_TEST_WITH(garbage_is_skipped_up_to_a_point, setup, teardown),
+        CS_TEST_WITH(long_garbage_counts_for_more, setup, teardown),
         CS_TEST(batches_belong_to_one_revision),
         CS_TEST_WITH(logs_are_handed_on_but_not_without_bound, setup, teardown),
         CS_TEST(much_may_be_done_when_a_call_ends),
