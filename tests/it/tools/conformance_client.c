@@ -73,6 +73,7 @@ static void on_login(void *ctx, const struct cs_err *err)
 {
     struct person *p = ctx;
     p->login_over = true;
+    uv_stop(p->loop);
     p->denied = err->code != CS_OK;
     if (p->denied)
         fprintf(stderr, "login: %s\n", err->msg);
@@ -142,6 +143,7 @@ static void on_done(void *ctx, const struct cs_client_result *result)
     struct call *one = ctx;
     struct person *p = one->p;
     p->open--;
+    uv_stop(p->loop); /* it may have come before the loop waits for anything else */
     if (result->err.code != CS_OK) {
         fprintf(stderr, "%s: %s\n", one->tool, result->err.msg);
         p->failed = true;
@@ -185,6 +187,12 @@ static void on_listed(void *ctx, struct cs_str tools)
     struct person *p = ctx;
     cs_buf_clear(&p->tools);
     cs_buf_putstr(&p->tools, tools);
+}
+
+static void on_changed(void *ctx)
+{
+    struct person *p = ctx;
+    uv_stop(p->loop);
 }
 
 static void on_log(void *ctx, struct cs_str level, struct cs_str text)
@@ -394,7 +402,8 @@ int main(int argc, char **argv)
     }
     const struct cs_client_options options = {
         .http = p.http, .oauth = p.oauth, .can_elicit = true, .can_sample = false};
-    const struct cs_client_events events = {.listed = on_listed, .log = on_log, .ask = on_ask};
+    const struct cs_client_events events = {
+        .changed = on_changed, .listed = on_listed, .log = on_log, .ask = on_ask};
     p.client = cs_client_new(p.loop, &p.server, &options, &events, &p);
     bool good = scenario(&p, &context), closed = false;
     cs_client_close(p.client, on_closed, &closed);

@@ -110,9 +110,11 @@ static void put_info(struct probe *p, const char *event, bool all)
     line(&b);
 }
 
+/* What is waited for may have come before the loop waits for anything else: look again. */
 static void on_changed(void *ctx)
 {
     struct probe *p = ctx;
+    uv_stop(p->loop);
     if (p->client)
         put_info(p, "state", false);
 }
@@ -124,6 +126,7 @@ static void on_listed(void *ctx, struct cs_str tools)
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_err err = {0};
     p->listed++;
+    uv_stop(p->loop);
     if (cs_json_parse(tools, NULL, &doc, &err) < 0) {
         fprintf(stderr, "mcp_probe: the list of tools: %s\n", err.msg);
         exit(2);
@@ -197,6 +200,7 @@ static void on_done(void *ctx, const struct cs_client_result *result)
     struct one *one = ctx;
     struct probe *p = one->p;
     p->open--;
+    uv_stop(p->loop);
     p->failed += result->err.code != CS_OK;
     if (!p->quiet) {
         CS_AUTO_BUF struct cs_buf b = {0};
@@ -391,6 +395,7 @@ static void on_login(void *ctx, const struct cs_err *err)
     struct probe *p = ctx;
     put_event("login", "error", err->code ? err->msg : NULL);
     p->open--;
+    uv_stop(p->loop);
 }
 
 static void login(struct probe *p)
