@@ -28,6 +28,7 @@
     X(begin)       /* (inputs, state, servers, argument bytes, depth) */         \
     X(instantiate) /* (index, name, function, dep indices, callable) */          \
     X(builtin)     /* (index, name): the namespace of a module of the runtime */ \
+    X(wrapper)     /* (index, name, server, tool): the file of a tool */         \
     X(link)        /* (indices): exports become properties of the namespaces */  \
     X(go)          /* (index): the module's body may run */                      \
     X(namespaceOf) /* (index) */                                                 \

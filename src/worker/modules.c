@@ -91,22 +91,6 @@ static void blank_directives(struct cs_buf *js)
     }
 }
 
-/*
- * The file of a tool is one async function that returns the promise of a call. Without `async` it
- * returns that very promise: it knows what it is of when an `await` is missing, and is three turns
- * of the microtasks quicker.
- */
-static void thin_wrapper(struct cs_module *m)
-{
-    static const char head[] = "\nexport async function ";
-    if (!cs_str_starts(m->path, "/mcp-servers/") || m->text.len == 0)
-        return;
-    char *text = (char *)m->text.at; /* ours, in the arena */
-    char *at = memmem(text, m->text.len, head, sizeof head - 1);
-    if (at && !memmem(at, m->text.len - (size_t)(at - text), "await", 5))
-        memset(at + strlen("\nexport "), ' ', strlen("async"));
-}
-
 static void compile(struct cs_module *m, enum cs_compile_kind kind)
 {
     if (cs_compile(kind, m->text, &m->compiled, &m->diag) < 0) {
@@ -171,7 +155,7 @@ static void loaded(uint32_t index, struct cs_str path, struct cs_str text)
         return;
     }
     if (g->text_bytes + text.len > CS_MODULES_TEXT_MAX || g->count == CS_MODULES_MAX) {
-        refuse(r, CS_ANSWER_LIMIT, CS_STR("a program may import 1000 modules and 64 MiB of text"));
+        refuse(r, CS_ANSWER_LIMIT, CS_STR("a program may import 4000 modules and 64 MiB of text"));
         return;
     }
     path = cs_arena_dup(&cs_worker.arena, path);
@@ -179,8 +163,8 @@ static void loaded(uint32_t index, struct cs_str path, struct cs_str text)
     m->text = cs_arena_dup(&cs_worker.arena, text);
     g->text_bytes += text.len;
     r->module = (int32_t)(m - g->modules);
-    thin_wrapper(m);
-    compile(m, CS_COMPILE_MODULE);
+    if (!cs_wrapper_read(m->path, m->text, &m->wrapper))
+        compile(m, CS_COMPILE_MODULE);
 }
 
 static void complete_jobs(void);
@@ -270,6 +254,10 @@ static void advise(const struct cs_request *r, struct cs_diag *diag)
     if (at) {
         snprintf(diag->suggestion, sizeof diag->suggestion, "%s", at + sizeof turn - 1);
         at[1] = '\0';
+    } else if (r->status == CS_ANSWER_MISSING && cs_str_starts(r->path, "/mcp-servers/")) {
+        snprintf(diag->suggestion, sizeof diag->suggestion,
+                 "Tools are in /mcp-servers/<server>/<tool>.ts; `await searchTools('...')` finds "
+                 "them, and Object.keys(tools) names the servers.");
     } else if (r->status == CS_ANSWER_MISSING) {
         snprintf(diag->suggestion, sizeof diag->suggestion,
                  "Check the path: './name.ts' is a file of /workspace; tools are in "
@@ -332,6 +320,15 @@ static void instantiate(uint32_t index)
     if (m->builtin) {
         JSValueRef argv[] = {index_value(index), cs_host_string(m->path)};
         cs_host_call(CS_ENTRY_builtin, CS_COUNT(argv), argv, &exception);
+        m->state = CS_MODULE_DONE;
+        if (exception)
+            fail(m, exception);
+        return;
+    }
+    if (m->wrapper.tool.len) {
+        JSValueRef argv[] = {index_value(index), cs_host_string(m->wrapper.name),
+                             cs_host_string(m->wrapper.server), cs_host_string(m->wrapper.tool)};
+        cs_host_call(CS_ENTRY_wrapper, CS_COUNT(argv), argv, &exception);
         m->state = CS_MODULE_DONE;
         if (exception)
             fail(m, exception);

@@ -9,7 +9,7 @@
 #include "worker/host.h"
 #include "worker/resolve.h"
 
-#define CS_MODULES_MAX      1000
+#define CS_MODULES_MAX      4000
 #define CS_MODULES_TEXT_MAX (64u * CS_MIB)
 
 /* What an import asked for; equal requests share one. */
@@ -22,6 +22,12 @@ struct cs_request {
     struct cs_str message;
 };
 
+/* wrapper.c: the file of a tool. `tool` is empty if a module is not of that form. */
+struct cs_wrapper {
+    struct cs_str name, server, tool; /* in the module's text */
+};
+bool cs_wrapper_read(struct cs_str path, struct cs_str text, struct cs_wrapper *w);
+
 struct cs_module {
     struct cs_str path; /* canonical; for resolving what it imports */
     struct cs_str name; /* as stacks show it */
@@ -29,6 +35,7 @@ struct cs_module {
     struct cs_compiled compiled;
     struct cs_diag diag; /* line 0: it compiled */
     bool builtin;
+    struct cs_wrapper wrapper;
     uint32_t *requests; /* one per import, static ones first */
     enum {
         CS_MODULE_LOADED,

@@ -25,9 +25,15 @@ ERROR_TYPES = {
     ("resource_error", "scratch_bytes"): "disk_limit",
     ("resource_error", "scratch_files"): "disk_limit",
     ("resource_error", "tool_calls"): "tool_limit",
+    ("resource_error", "arguments"): "tool_limit",
+    ("resource_error", "call_result"): "tool_limit",
+    ("resource_error", "calls_at_once"): "tool_limit",
+    ("resource_error", "tool"): "tool_limit",
     ("permission_error", None): "permission",
     ("permission_error", "import"): "module",
     ("permission_error", "protocol"): "protocol",
+    ("permission_error", "tool"): "tool_denied",
+    ("permission_error", "approval"): "approval_required",
     ("validation_error", None): "validation",
     ("validation_error", "result"): "serialization",
     ("upstream_error", None): "runtime",
@@ -46,8 +52,12 @@ def error_type(envelope):
         return None
     kind, detail = error.get("type"), (error.get("limit") or {}).get("name")
     message = str(error.get("message", "")).lower()
+    if detail is None and is_of_tool(error) and kind in ("permission_error", "resource_error"):
+        detail = "approval" if kind == "permission_error" and "approv" in message else "tool"
     if detail is None and kind == "permission_error" and ("import" in message or "module" in message):
         detail = "import"
+    if kind == "validation_error" and "half characters" in str(error.get("suggestion")):
+        detail = "result"
     if detail is None and kind == "validation_error" and "result" in message:
         detail = "result"
     if detail is None and (error.get("name") == "WorkerKilled" or "was ended by signal" in message):
@@ -55,6 +65,11 @@ def error_type(envelope):
     if detail is None and error.get("name") == "ProtocolError":
         detail = "protocol"
     return ERROR_TYPES.get((kind, detail), "%s/%s" % (kind, detail))
+
+
+def is_of_tool(error):
+    """Did a tool call raise it? Then the program ran that far."""
+    return error.get("name") == "ToolError"
 
 
 def ending(envelope):
@@ -105,7 +120,7 @@ def did_run(case, envelope):
         return None
     if kind in LIMITS and expect["outcome"] != "limited" and kind not in expect["error_types"]:
         return "was stopped by a limit (%s) before it had tried everything" % kind
-    if kind in ("syntax", "validation"):
+    if kind in ("syntax", "validation") and not is_of_tool(envelope["error"]):
         return "never started: %s" % envelope["error"].get("message")
     if case["language"] == "typescript":
         if status == "completed" and envelope.get("result") is None and not envelope.get("logs"):

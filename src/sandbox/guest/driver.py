@@ -112,13 +112,13 @@ def describe(error, source):
 
 
 def show(error):
-    """The traceback on stderr, without the driver's own frames."""
+    """The traceback on stderr, without frames of the driver and of the SDK."""
     import traceback
 
-    trace = error.__traceback__
-    while trace and trace.tb_frame.f_code.co_filename.startswith("/caisson/"):
-        trace = trace.tb_next
-    traceback.print_exception(type(error), error, trace)
+    text = traceback.TracebackException(type(error), error, error.__traceback__)
+    own = [frame for frame in text.stack if not frame.filename.startswith("/caisson/")]
+    text.stack = traceback.StackSummary.from_list(own)
+    sys.stderr.write("".join(text.format()))
 
 
 def fail(error, source):

@@ -42,7 +42,7 @@
     const methods = {
         String: ['slice', 'charCodeAt', 'codePointAt', 'indexOf', 'lastIndexOf', 'split', 'replace', 'replaceAll', 'toLowerCase',
             'toUpperCase', 'startsWith', 'endsWith', 'includes', 'padStart', 'padEnd', 'repeat', 'trim', 'normalize',
-            'toWellFormed', 'charAt', 'at', 'substring'],
+            'toWellFormed', 'isWellFormed', 'charAt', 'at', 'substring'],
         Array: ['push', 'pop', 'join', 'slice', 'indexOf', 'includes', 'sort', 'map', 'filter', 'concat', 'splice', 'shift', 'reverse',
             'forEach', 'some'],
         Map: ['get', 'set', 'has', 'delete', 'forEach', 'clear'],

@@ -87,6 +87,11 @@
         // Which tool it was, for a reader who has only the message.
         if (mine && mine.tool !== undefined && !p.StringIncludes(d.message, mine.tool)) d.message = `${mine.tool}: ${d.message}`;
         d.stack = textOf(read(e, 'stack'), 65536);
+        // Half characters (lone surrogates) have no JSON form: what was thrown cannot be given back as it was.
+        if (d.type === '' && !p.StringIsWellFormed(d.name + d.message)) {
+            d.type = 'validation_error';
+            d.suggestion = 'The text of the error holds half characters (lone surrogates); toWellFormed() mends a string.';
+        }
         const errors = read(e, 'errors');
         if (p.ArrayIsArray(errors)) {
             for (let i = 0; i < p.MathMin(errors.length, 5); i++)

@@ -52,10 +52,15 @@
         while (n > 1 && args[n - 1] === undefined) n--;
         return n > 1 && !(n === 3 && typeof args[1] === 'number' && p.ArrayIsArray(args[2]) && p.isObject(args[0]));
     };
-    const toolOf = (server, tool) => {
+    const toolOf = (server, tool, name = tool) => {
         const f = rt.native((...args) => rt.callTool(server, tool, args[0], positional(args)));
-        ObjectDefineProperty(f, 'name', { __proto__: null, value: tool, configurable: true });
+        ObjectDefineProperty(f, 'name', { __proto__: null, value: name, configurable: true });
         return f;
+    };
+    // Of an imported file, made when it is first used: an index has many.
+    rt.toolGetter = (server, tool, name) => {
+        let f;
+        return () => (f ??= toolOf(server, tool, name));
     };
     rt.proxyTexts = new p.SafeWeakMap(); // how these objects are shown: see 20-inspect.js
 

@@ -10,7 +10,7 @@
         if (m === undefined) {
             const ns = ObjectCreate(null);
             ObjectDefineProperty(ns, p.SymbolToStringTag, { __proto__: null, value: 'Module' });
-            m = { __proto__: null, index, ns, own: new p.SafeMap(), stars: p.list(), deps: p.list(), start: undefined };
+            m = { __proto__: null, index, ns, own: new p.SafeMap(), stars: p.list(), deps: p.list(), start: undefined, isIndex: false };
             records.set(index, m);
         }
         return m;
@@ -30,6 +30,7 @@
 
     rt.instantiate = (index, name, fn, deps, callable) => {
         const m = record(index);
+        m.isIndex = p.StringStartsWith(name, '/mcp-servers/') && p.StringEndsWith(name, '/index.ts');
         const spaces = [];
         for (let i = 0; i < deps.length; i++) {
             m.deps[i] = deps[i];
@@ -87,12 +88,22 @@
             p.ArraySort(names);
             for (let k = 0; k < names.length; k++)
                 ObjectDefineProperty(m.ns, names[k], { __proto__: null, get: all.get(names[k]), enumerable: true });
+            // `import github from 'mcp-servers/github'` is what people write, too.
+            if (m.isIndex && !all.has('default'))
+                ObjectDefineProperty(m.ns, 'default', { __proto__: null, value: m.ns });
             p.ObjectPreventExtensions(m.ns);
         }
     };
     rt.exportsOf = (index) => {
-        const keys = ObjectKeys(record(index).ns);
-        return p.ArrayJoin(keys, ', ');
+        return p.ArrayJoin(p.ObjectGetOwnPropertyNames(record(index).ns), ', ');
+    };
+
+    // The file of a tool: see wrapper.c.
+    rt.wrapper = (index, name, server, tool) => {
+        const m = record(index);
+        const get = rt.native(rt.toolGetter(server, tool, name));
+        m.own.set(name, get);
+        m.own.set('default', get);
     };
 
     // A module of the runtime: an object's properties, and the object itself as default.

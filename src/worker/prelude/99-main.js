@@ -138,7 +138,7 @@
         }, [], false);
         rt.link([index]);
         rt.go(index);
-        rt.warmMore?.();
+        rt.warmCalls(thorough ? 250 : 1);
     };
     const PromiseThen = p.PromiseThen;
 })

@@ -61,10 +61,15 @@ static void called_nothing(struct talk *t)
 static const struct file tree[] = {
     {"/mcp-servers/fixture/echo.ts",
      "/** Echoes.\n * @example\n * await echo({ a: 1 })\n */\n"
-     "export type EchoInput = { a?: number };\n"
-     "export async function echo(input: EchoInput): Promise<unknown> {\n"
-     "    return caisson.callTool('fixture', 'echo', input) as Promise<unknown>;\n}\n"
+     "export async function echo(input: EchoInput): Promise<EchoOutput> {\n"
+     "  return caisson.callTool(\"fixture\", \"echo\", input);\n}\n"
+     "export type EchoInput = { a?: number };\nexport type EchoOutput = unknown;\n"
      "export default echo;\n"},
+    {"/mcp-servers/fixture/odd.ts",
+     "export async function odd(input: { a: number }): Promise<unknown> {\n"
+     "    const { a } = input;\n    return await caisson.callTool('fixture', 'echo', { a });\n}\n"},
+    {"/mcp-servers/plain/index.ts", "export { echo, type EchoInput } from \"../fixture/echo\";\n"
+                                    "export { odd } from \"../fixture/odd\";\n"},
     {"/mcp-servers/fixture/index.ts",
      "export { echo } from './echo.ts';\nexport type { EchoInput } from './echo.ts';\n"
      "import { echo } from './echo.ts';\nexport default { echo };\n"},
@@ -117,6 +122,19 @@ static const struct worker_case cases[] = {
      "import fixtures from 'mcp-servers/fixture';\n"
      "return [echo === again, all.echo === echo, fixtures.echo === echo, await echo({a: 1})]",
      .result = "[true,true,true,{\"a\":1}]", .files = tree},
+
+    {"an_index_has_a_default",
+     "import plain from 'mcp-servers/plain'; import * as all from 'mcp-servers/plain';\n"
+     "return [Object.keys(plain), plain.echo.name, plain === all, await plain.odd({ a: 3 })]",
+     .result = "[[\"echo\",\"odd\"],\"echo\",true,{\"a\":3}]", .files = tree},
+    {"a_tool_s_file_is_a_module_like_others",
+     "import * as m from './mcp-servers/fixture/echo.ts';\n"
+     "return [Object.keys(m), m.default === m.echo, (await import('mcp-servers/fixture/echo.ts')) "
+     "=== m]",
+     .result = "[[\"default\",\"echo\"],true,true]", .files = tree},
+    {"a_name_that_a_tool_s_file_lacks",
+     "import { ehco } from './mcp-servers/fixture/echo.ts'; ehco()", .type = "syntax_error",
+     .contains = "It exports: default, echo.", .files = tree},
 
     /* finding */
     {"searchTools_is_a_list",
