@@ -185,17 +185,14 @@ static void on_idle(uv_idle_t *h)
     read_some(h->data);
 }
 
-int cs_run_batch(struct cs_run_args *args)
+int cs_run_batch(struct cs_run_args *args, struct cs_err *err)
 {
     struct batch b = {.args = args, .loop = uv_default_loop()};
-    struct cs_err err = {0};
     args->sandbox.pool = args->jobs + 2;
     struct cs_world_options world = {
         .config = args->config, .policy = args->policy, .watch = true, .sandbox = &args->sandbox};
-    if (cs_world_open(b.loop, &world, &b.world, &err) < 0) {
-        fprintf(stderr, "caisson run: %s\n", err.msg);
-        return err.code == CS_DENIED ? CS_EXIT_DENIED : CS_EXIT_OURS;
-    }
+    if (cs_world_open(b.loop, &world, &b.world, err) < 0)
+        return -1;
     b.is_file = uv_guess_handle(STDIN_FILENO) == UV_FILE;
     b.stdin_idle.data = b.stdin_poll.data = &b;
     if (b.is_file) {

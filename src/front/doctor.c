@@ -1,10 +1,34 @@
 /* `caisson doctor`: every wall, tried. */
+#include <errno.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "base/json.h"
 #include "front/text.h"
 #include "front/verbs.h"
 #include "run/run.h"
+#include "sandbox/launch.h"
+
+/* Starts a server that ends at once in the jail of servers; -1 says why that does not work. */
+static int try_server(struct cs_err *err)
+{
+    const char *const argv[] = {"/usr/bin/env", NULL}, *const hosts[] = {"example.org", NULL};
+    struct cs_launch launch = {.argv = argv, .jail = true, .hosts = hosts};
+    struct cs_child child;
+    uv_loop_t loop;
+    siginfo_t info;
+    if (uv_loop_init(&loop) != 0)
+        return cs_fail(err, CS_SYSTEM, "no event loop");
+    int r = cs_launch(&loop, &launch, &child, err);
+    if (r == 0) {
+        while (waitid(P_PIDFD, (id_t)child.pidfd, &info, WEXITED) < 0 && errno == EINTR)
+            ;
+        cs_child_done(&child);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    return r;
+}
 
 static void as_text(const struct cs_wall_state states[CS_WALL_COUNT], bool all)
 {
@@ -26,6 +50,10 @@ static void as_text(const struct cs_wall_state states[CS_WALL_COUNT], bool all)
         printf("%-8s %-18s %s\n", missing ? "absent" : "there", cs_language_name(languages[i]),
                missing ? missing : "programs in this language can run");
     }
+    struct cs_err err = {0};
+    bool servers = try_server(&err) == 0;
+    printf("%-8s %-18s %s\n", servers ? "there" : "absent", "jailed servers",
+           servers ? "tool servers with \"jail\" can run" : err.msg);
     printf("\n%s\n", all ? "Programs run fully walled in."
                          : "A required wall is missing: programs are refused unless it is named "
                            "with --allow-weak-isolation.");
@@ -65,6 +93,8 @@ static void as_json(const struct cs_wall_state states[CS_WALL_COUNT], bool all)
         cs_json_put_bool(&w, cs_language_missing((enum cs_language)i) == NULL);
     }
     cs_json_close(&w, '}');
+    cs_json_key(&w, "jailed_servers");
+    cs_json_put_bool(&w, try_server(NULL) == 0);
     cs_json_close(&w, '}');
     CS_AUTO_BUF struct cs_buf pretty = {0};
     cs_json_pretty(cs_buf_str(&out), &pretty);

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "front/data.h"
+#include "front/print.h"
 #include "front/text.h"
 
 /* --- words --- */
@@ -240,109 +241,19 @@ static void on_spin(uv_timer_t *t)
     s->live = true;
 }
 
-static void print_value(const struct cs_result *r)
-{
-    if (!r->value.len || cs_str_is(r->value, "null"))
-        return;
-    CS_AUTO_JSON struct cs_json doc = {0};
-    CS_AUTO_ARENA struct cs_arena arena = {0};
-    struct cs_json_limits deep = {.bytes = r->value.len, .depth = 2000, .allow_duplicate = true};
-    if (r->value.at[0] == '"' && cs_json_parse(r->value, &deep, &doc, NULL) == 0) {
-        struct cs_str text = cs_json_str(cs_json_root(&doc), &arena);
-        if (isatty(STDOUT_FILENO))
-            cs_text_safe(stdout, text);
-        else
-            fwrite(text.at, 1, text.len, stdout);
-        if (!text.len || text.at[text.len - 1] != '\n')
-            putchar('\n');
-        return;
-    }
-    CS_AUTO_BUF struct cs_buf pretty = {0};
-    cs_json_pretty(r->value, &pretty);
-    cs_text_safe(stdout, cs_buf_str(&pretty));
-    putchar('\n');
-}
-
-static void print_error(const struct session *s, const struct cs_result *r)
-{
-    const struct cs_error *e = &r->error;
-    fprintf(stderr, "%s%s%s: ", cs_text_style(s->colour, "\033[1;31m"), cs_error_type_name(e->type),
-            cs_text_style(s->colour, "\033[0m"));
-    cs_text_safe(stderr, e->message);
-    fputc('\n', stderr);
-    if (e->line) {
-        fputs("  at ", stderr);
-        cs_text_safe(stderr, e->file);
-        fprintf(stderr, "%sline %u%s%.0u\n", e->file.len ? ", " : "", e->line,
-                e->column ? ", column " : "", e->column);
-    }
-    cs_text_lines(stderr, "  ", e->snippet);
-    if (s->args->verbose && e->stack.len)
-        cs_text_lines(stderr, "  ", e->stack);
-    if (e->suggestion.len) {
-        fprintf(stderr, "%shint:%s ", cs_text_style(s->colour, "\033[36m"),
-                cs_text_style(s->colour, "\033[0m"));
-        cs_text_safe(stderr, e->suggestion);
-        fputc('\n', stderr);
-    }
-}
-
-static void print_figures(const struct cs_result *r)
-{
-    fprintf(stderr, "%s: %.1f ms, %.1f ms of processor time, %.1f MB at most, risk %s\n",
-            cs_status_name(r->status), (double)r->wall_us / 1000, (double)r->cpu_us / 1000,
-            (double)r->memory_peak / (1 << 20), cs_risk_name(r->verdict.risk));
-    for (uint32_t i = 0; i < r->verdict.reason_count; i++)
-        fprintf(stderr, "  %.*s\n", CS_STR_ARG(r->verdict.reasons[i]));
-}
-
-static void print_result(struct session *s, const struct cs_result *r)
-{
-    clear_line(s);
-    if (s->args->json) {
-        CS_AUTO_BUF struct cs_buf line = {0}, pretty = {0};
-        cs_envelope(r, &line);
-        cs_json_pretty(cs_buf_str(&line), &pretty);
-        fwrite(pretty.at, 1, pretty.len, stdout);
-        putchar('\n');
-        return;
-    }
-    fflush(stderr);
-    if (!r->failed)
-        print_value(r);
-    else if (r->is_guest && r->language == CS_BASH && r->out.len)
-        cs_text_safe(stdout, r->out); /* what a failed script printed is worth having */
-    fflush(stdout);
-    if (r->failed)
-        print_error(s, r);
-    if (r->output_cut && !s->args->quiet)
-        fprintf(
-            stderr,
-            "%llu bytes of output were cut; --limit output=N and --limit log_lines=N raise it\n",
-            (unsigned long long)r->output_cut);
-    if (s->args->verbose)
-        print_figures(r);
-}
-
 /* --- the run --- */
-
-int cs_exit_of(const struct cs_result *r)
-{
-    if (!r->failed)
-        return CS_EXIT_OK;
-    if (r->status == CS_STATUS_DENIED)
-        return CS_EXIT_DENIED;
-    if (r->error.type == CS_ERROR_INTERNAL)
-        return CS_EXIT_OURS;
-    return r->error.has_limit ? CS_EXIT_LIMIT : CS_EXIT_PROGRAM;
-}
 
 static void on_done(void *ctx, const struct cs_result *r)
 {
     struct session *s = ctx;
     s->run = NULL;
     s->exit_status = cs_exit_of(r);
-    print_result(s, r);
+    clear_line(s);
+    struct cs_print print = {.json = s->args->json,
+                             .quiet = s->args->quiet,
+                             .verbose = s->args->verbose,
+                             .colour = s->colour};
+    cs_print_result(&print, r);
     uv_close((uv_handle_t *)&s->spinner, NULL);
     for (size_t i = 0; i < CS_COUNT(s->interrupts); i++)
         uv_close((uv_handle_t *)&s->interrupts[i], NULL);
@@ -399,19 +310,16 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     if (take_words(&a, verb, argc, argv, &err) < 0) {
         status = cs_usage_error(verb, &err);
     } else if (cs_data_scratch(a.data_dir, &err) < 0) {
-        fprintf(stderr, "caisson run: %s\n", err.msg);
-        status = CS_EXIT_OURS;
+        status = cs_verb_failed(verb, &err);
     } else {
         a.sandbox.scratch_dir = a.data_dir;
 #ifdef CS_TEST_HOOKS
         const char *weak = getenv("CAISSON_TEST_WEAK_JAIL");
         a.sandbox.weak_for_test = weak && weak[0] == '1';
 #endif
-        status = a.batch ? cs_run_batch(&a) : run_one(&a, &err);
-        if (status < 0) {
-            fprintf(stderr, "caisson run: %s\n", err.msg);
-            status = err.code == CS_DENIED ? CS_EXIT_DENIED : CS_EXIT_OURS;
-        }
+        status = a.batch ? cs_run_batch(&a, &err) : run_one(&a, &err);
+        if (status < 0)
+            status = cs_verb_failed(verb, &err);
     }
     cs_buf_done(&a.code);
     cs_buf_done(&a.inputs);

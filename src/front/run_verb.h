@@ -21,10 +21,7 @@ struct cs_run_args {
     char data_dir[CS_DATA_PATH];
 };
 
-/* The exit status that a result stands for. */
-int cs_exit_of(const struct cs_result *result);
-
-/* Requests as lines of JSON on stdin, envelopes as lines on stdout. */
-int cs_run_batch(struct cs_run_args *args);
+/* Requests as lines of JSON on stdin, envelopes as lines on stdout. The exit status, or -1. */
+int cs_run_batch(struct cs_run_args *args, struct cs_err *err);
 
 #endif

@@ -66,7 +66,8 @@ void cs_text_safe(FILE *f, struct cs_str text)
         left -= plain + (n ? n : 1);
         plain = 0;
     }
-    fwrite(at, 1, plain, f);
+    if (plain)
+        fwrite(at, 1, plain, f);
 }
 
 void cs_text_lines(FILE *f, const char *indent, struct cs_str text)

@@ -17,6 +17,15 @@
     {                                                   \
         "config", 'c', "FILE", CONFIG_HELP, NULL, false \
     }
+#define OUTPUT                                                                \
+    {                                                                         \
+        "output", 'o', "FORMAT", "text (default) or json", "text json", false \
+    }
+#define WAIT                                                                                   \
+    {                                                                                          \
+        "timeout", 't', "TIME", "how long to wait for servers: 10, 500ms (default 10s)", NULL, \
+            false                                                                              \
+    }
 
 static const struct cs_option run_options[] = {
     {"eval", 'e', "CODE", "run this code instead of a file", NULL, false},
@@ -67,7 +76,92 @@ static const struct cs_option add_options[] = {
 
 static const struct cs_option config_options[] = {CONFIG, END};
 
+static const struct cs_option list_options[] = {
+    WAIT,   {"no-connect", 0, NULL, "start nothing: what is known from last time", NULL, false},
+    OUTPUT, CONFIG,
+    END,
+};
+
+static const struct cs_option login_options[] = {
+    {"no-browser", 0, NULL, "print the address, open nothing", NULL, false},
+    {"redirect", 0, "URL", "where the answer comes to (default http://127.0.0.1 and a free port)",
+     NULL, false},
+    {"client-document", 0, "URL", "a client id metadata document to present", NULL, false},
+    {"timeout", 't', "TIME", "how long to wait for the person (default 5m)", NULL, false},
+    CONFIG,
+    END,
+};
+
+static const struct cs_option tools_list_options[] = {WAIT, OUTPUT, CONFIG, END};
+
+static const struct cs_option search_options[] = {
+    {"limit", 'n', "N", "how many tools (default 5, at most 50)", NULL, false},
+    {"offset", 0, "N", "how many of the best to skip", NULL, false},
+    {"server", 's', "NAME", "only tools of this server; other words are a hint", NULL, false},
+    {"detail", 'd', "LEVEL", "name, summary (default) or full: with the TypeScript",
+     "name summary full", false},
+    {"catalogue", 0, "FILE", "rank the tools of this file (JSON lines) instead", NULL, false},
+    {"queries", 0, "FILE", "with --catalogue: queries (JSON lines); rankings go to stdout", NULL,
+     false},
+    {"model", 0, "DIR", "vectors of a static model", NULL, false},
+    WAIT,
+    OUTPUT,
+    CONFIG,
+    END,
+};
+
+static const struct cs_option tools_call_options[] = {
+    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    {"verbose", 'v', NULL, "also the figures", NULL, false},
+    {"timeout", 't', "TIME", "of the call (default: what the server's entry says)", NULL, false},
+    OUTPUT,
+    CONFIG,
+    END,
+};
+
 static const struct cs_option no_options[] = {END};
+
+static const struct cs_verb tools_verbs[] = {
+    {"tools list", "[SERVER]", "the tools of all servers, or of one", "", tools_list_options,
+     cs_verb_tools_list, NULL, NULL},
+    {"tools search", "QUERY | --catalogue FILE --queries FILE", "find tools by a few words",
+     "Finds tools by what they do, in the words of their servers or others. An empty QUERY lists "
+     "the servers.\n"
+     "\n"
+     "With --catalogue and --queries nothing is connected to. Each line of the catalogue is a "
+     "tool: {\"server\", \"name\", \"title\"?, \"description\"?, \"inputSchema\"?}. Each line of "
+     "the queries, {\"query_id\", \"query\"}, is answered with {\"query_id\", \"ranking\"}: a list "
+     "of \"server/name\", best first (--limit of them, 10 by default).\n"
+     "\n"
+     "Examples:\n"
+     "  caisson tools search 'create an issue'\n"
+     "  caisson tools search commits --server github --detail full\n",
+     search_options, cs_verb_tools_search, NULL, NULL},
+    {"tools show", "SERVER.TOOL | PATH", "print a tool's TypeScript",
+     "Prints what a program would import: types, description and an example.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson tools show github.listCommits\n"
+     "  caisson tools show /mcp-servers/github/index.ts\n",
+     tools_list_options, cs_verb_tools_show, NULL, NULL},
+    {"tools call", "SERVER.TOOL [JSON | @FILE | @- | NAME=VALUE...]", "call one tool",
+     "Calls a tool through the same gate as a program's call: policy, schema, size and time. "
+     "Arguments are an object in JSON (from a file with @FILE, from stdin with @-), or NAME=VALUE "
+     "pairs: the tool's schema says whether a VALUE is a text, a number or true; NAME:=JSON is "
+     "taken as it is.\n"
+     "\n"
+     "The exit status is 0; 1 if the tool or its server failed; 2 for wrong arguments; 3 if it was "
+     "denied; 4 if a limit was reached.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson tools call everything.getSum a=40 b=2\n"
+     "  caisson tools call filesystem.read_text_file '{\"path\": \"/tmp/x\"}'\n",
+     tools_call_options, cs_verb_tools_call, NULL, NULL},
+    {"tools tree", "[SERVER]", "where the TypeScript files are, and which",
+     "Prints the directory with the files that programs see as /mcp-servers, and what is in it.\n",
+     tools_list_options, cs_verb_tools_tree, NULL, NULL},
+    LAST,
+};
 
 const struct cs_verb cs_verbs[] = {
     {"run", "FILE | -e CODE | -", "run a program in the jail and print its result",
@@ -85,6 +179,12 @@ const struct cs_verb cs_verbs[] = {
      "  echo 'print(1 + 1)' | caisson run - --language python\n"
      "  caisson run tidy.ts --workspace ./notes -o json\n",
      run_options, cs_verb_run, "Programs", NULL},
+    {"tools", "VERB", "find, read and call the tools of all servers", "", no_options, cs_verb_tools,
+     "Tools", tools_verbs},
+    {"list", "[NAME]", "the MCP servers, and how each of them is doing",
+     "Connects to all servers at once and shows what came of it. With a NAME, everything that is "
+     "known about that one, with the end of its stderr.\n",
+     list_options, cs_verb_list, "Servers", NULL},
     {"add", "NAME URL | NAME -- COMMAND ARGS...", "add an MCP server",
      "Writes an entry to the configuration and tries nothing: 'caisson list NAME' does.\n"
      "\n"
@@ -102,7 +202,7 @@ const struct cs_verb cs_verbs[] = {
      "  caisson add github https://api.githubcopilot.com/mcp/ \\\n"
      "      -H 'Authorization: Bearer ${env:GITHUB_TOKEN}'\n"
      "  caisson add mine --env API_KEY --jail -- python3 server.py\n",
-     add_options, cs_verb_add, "Servers", NULL},
+     add_options, cs_verb_add, NULL, NULL},
     {"remove", "NAME", "remove an MCP server", "", config_options, cs_verb_remove, NULL, NULL},
     {"enable", "NAME", "switch a server on", "", config_options, cs_verb_enable, NULL, NULL},
     {"disable", "NAME", "switch a server off, and keep its entry", "", config_options,
@@ -115,6 +215,12 @@ const struct cs_verb cs_verbs[] = {
      "  caisson import ~/.claude.json\n"
      "  caisson import .vscode/mcp.json --config ./caisson.json\n",
      config_options, cs_verb_import, NULL, NULL},
+    {"login", "NAME", "log in to a server that wants it",
+     "Opens the address where you say yes in a browser, waits for the answer, and keeps the tokens "
+     "in the data directory, for you alone to read.\n",
+     login_options, cs_verb_login, NULL, NULL},
+    {"logout", "NAME", "forget the tokens of a server", "", config_options, cs_verb_logout, NULL,
+     NULL},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

@@ -80,6 +80,8 @@ bool cs_gate_allowed(void *ctx, const struct cs_tool *tool);
 
 /* discover.c: calls of our own, server "caisson": searchTools, readToolDefinition. */
 void cs_gate_own(struct cs_gate_call *call);
+/* Why a configured server offers nothing; nothing is added if there is no such reason. */
+void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text);
 
 /* unwrap.c: what a program gets out of an MCP result: structuredContent, else the one text block as
  * JSON, else as text, else the blocks. */

@@ -5,6 +5,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
@@ -38,7 +39,7 @@ enum rule {
     PAIR,   /* socketpair of unix sockets */
     TTY,    /* harmless ioctls */
     NAME,   /* harmless prctls */
-    INET,   /* socket of the internet families, with a network */
+    INET,   /* socket for TCP or UDP, with a network */
     NET,    /* only with a network */
 };
 
@@ -372,8 +373,20 @@ static int allow_prctl(scmp_filter_ctx ctx, int nr)
 
 static int allow_inet(scmp_filter_ctx ctx, int nr, const struct cs_filter_facts *facts)
 {
-    static const unsigned long families[] = {AF_INET, AF_INET6};
-    return facts->network ? allow_each(ctx, nr, 0, families, CS_COUNT(families)) : 0;
+    static const int families[] = {AF_INET, AF_INET6};
+    static const struct {
+        int type, protocol;
+    } kinds[] = {
+        {SOCK_STREAM, 0}, {SOCK_STREAM, IPPROTO_TCP}, {SOCK_DGRAM, 0}, {SOCK_DGRAM, IPPROTO_UDP}};
+    for (size_t i = 0; facts->network && i < CS_COUNT(families) * CS_COUNT(kinds); i++) {
+        size_t k = i % CS_COUNT(kinds);
+        int failure = seccomp_rule_add(
+            ctx, SCMP_ACT_ALLOW, nr, 3, LOW(0, families[i / CS_COUNT(kinds)]),
+            SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xf, kinds[k].type), LOW(2, kinds[k].protocol));
+        if (failure)
+            return failure;
+    }
+    return 0;
 }
 
 /* size: one case for each kind of rule */

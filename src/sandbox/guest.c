@@ -470,6 +470,8 @@ static void execute_server(const struct launch *l, struct cs_err *err)
     const struct cs_server *s = &l->server;
     syscall(SYS_execve, s->program, s->argv, s->env);
     if (errno == ENOENT)
+        syscall(SYS_execve, s->real, s->argv, s->env);
+    if (errno == ENOENT)
         cs_fail(err, CS_MISSING,
                 "'%.200s' cannot be started in its jail: the program that its first line names, or "
                 "its loader, is not visible there; name its directory under \"read\"",

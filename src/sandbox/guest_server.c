@@ -24,7 +24,8 @@
 
 /* ---- as bytes ---- */
 
-/* The counts, then the strings, each ends in NUL: program, cwd, argv, env, paths ("r/..", "w/..").
+/* The counts, then the strings, each ends in NUL: program, real, cwd, argv, env, paths ("r/..",
+ * "w/..").
  */
 struct plan {
     uint32_t argc, envc, paths, network;
@@ -54,6 +55,7 @@ void cs_server_put(const struct cs_server *s, struct cs_buf *out)
                         .network = s->network};
     cs_buf_put(out, &plan, sizeof plan);
     put_string(out, s->program);
+    put_string(out, s->real);
     put_string(out, s->cwd);
     for (uint32_t i = 0; i < plan.argc; i++)
         put_string(out, s->argv[i]);
@@ -93,8 +95,9 @@ static bool parse(struct cs_str rest, const struct plan *plan, struct cs_server 
     s->argv = argv;
     s->env = env;
     s->network = plan->network;
-    if (!(s->program = next_string(&rest)) || !(s->cwd = next_string(&rest)) ||
-        !next_strings(&rest, argv, plan->argc) || !next_strings(&rest, env, plan->envc))
+    if (!(s->program = next_string(&rest)) || !(s->real = next_string(&rest)) ||
+        !(s->cwd = next_string(&rest)) || !next_strings(&rest, argv, plan->argc) ||
+        !next_strings(&rest, env, plan->envc))
         return false;
     for (; s->path_count < plan->paths; s->path_count++) {
         const char *text = next_string(&rest);
@@ -174,15 +177,25 @@ static int dress(int tree, bool writable, int map)
     return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr);
 }
 
-static int take(struct cs_server_path *p, uint32_t id)
+/* The map that was made last: most paths have one owner. */
+struct map {
+    int ns;
+    uid_t uid;
+    gid_t gid;
+};
+
+static int take(struct cs_server_path *p, uint32_t id, struct map *map)
 {
     CS_AUTO_FD int tree =
         open_tree(AT_FDCWD, p->path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     struct stat st;
     if (tree < 0 || fstat(tree, &st) < 0)
         return -1;
-    CS_AUTO_FD int map = geteuid() == 0 ? make_map(&st, id) : -1;
-    if ((map < 0 || dress(tree, p->writable, map) < 0) && dress(tree, p->writable, -1) < 0)
+    if (geteuid() == 0 && (map->ns < 0 || map->uid != st.st_uid || map->gid != st.st_gid)) {
+        cs_closep(&map->ns);
+        *map = (struct map){.ns = make_map(&st, id), .uid = st.st_uid, .gid = st.st_gid};
+    }
+    if ((map->ns < 0 || dress(tree, p->writable, map->ns) < 0) && dress(tree, p->writable, -1) < 0)
         return -1;
     p->is_file = !S_ISDIR(st.st_mode);
     p->tree = CS_TAKE_FD(tree);
@@ -191,19 +204,22 @@ static int take(struct cs_server_path *p, uint32_t id)
 
 int cs_server_take(struct cs_server *s, uint32_t host_uid, bool last, struct cs_err *err)
 {
-    for (size_t i = 0; i < s->path_count; i++) {
+    struct map map = {.ns = -1};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < s->path_count; i++) {
         struct cs_server_path *p = &s->paths[i];
-        if (p->tree < 0 && take(p, host_uid) < 0 && last) {
-            if (errno == EACCES)
-                return cs_fail(err, CS_DENIED,
-                               "the jail of a server cannot show '%.200s': its user may not go "
-                               "there; make the way to it open for everybody, or run caisson as "
-                               "an ordinary user",
-                               p->path);
-            return cs_fail_errno(err, "show '%.200s' in the jail", p->path);
-        }
+        if (p->tree >= 0 || take(p, host_uid, &map) == 0 || !last)
+            continue;
+        r = errno != EACCES
+                ? cs_fail_errno(err, "show '%.200s' in the jail", p->path)
+                : cs_fail(err, CS_DENIED,
+                          "the jail of a server cannot show '%.200s': its user may not go there; "
+                          "make the way to it open for everybody, or run caisson as an ordinary "
+                          "user",
+                          p->path);
     }
-    return 0;
+    cs_closep(&map.ns);
+    return r;
 }
 
 /* Links in the new root lead to places in the new root. */

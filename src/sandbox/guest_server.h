@@ -33,6 +33,7 @@ struct cs_server_path {
 
 struct cs_server {
     const char *program; /* absolute */
+    const char *real;    /* without links: those may lead through what the jail does not show */
     const char *cwd;
     const char *const *argv, *const *env;
     struct cs_server_path paths[CS_SERVER_PATHS]; /* parents before what is below them */

@@ -26,9 +26,6 @@
 /* Of the child that becomes the server; it only makes system calls. */
 #define STACK (64u << 10)
 
-/* An answer of megabytes then needs few turns between writer and reader. */
-#define PIPE_BYTES (256 << 10)
-
 /* ---- the child, which shares our memory until it executes ---- */
 
 struct birth {
@@ -279,7 +276,7 @@ static int make_pipes(struct pipes *p, struct cs_err *err)
         if (fcntl(p->ours[i], F_SETFL, O_NONBLOCK) < 0)
             return cs_fail_errno(err, "fcntl");
         fcntl(p->ours[i], F_SETPIPE_SZ,
-              PIPE_BYTES); /* where the user has too many, they are less */
+              CS_LAUNCH_PIPE); /* where the user has too many, they are less */
     }
     return 0;
 }

@@ -177,10 +177,9 @@ int cs_launch_paths(const struct cs_launch *l, const char *program, struct cs_ar
         add_named(s, l->write, true, arena, err) < 0)
         return -1;
     char real[PATH_MAX];
-    if (add_program(s, program, arena, err) < 0)
-        return -1;
-    if (realpath(program, real) &&
-        add_program(s, cs_arena_printf(arena, "%s", real), arena, err) < 0)
+    s->program = program;
+    s->real = realpath(program, real) ? cs_arena_printf(arena, "%s", real) : program;
+    if (add_program(s, program, arena, err) < 0 || add_program(s, s->real, arena, err) < 0)
         return -1;
     if (!s->network)
         return 0;
@@ -332,6 +331,8 @@ static int begin(uv_loop_t *loop, const struct cs_launch *l, struct cs_guest *gu
     child->in = CS_TAKE_FD(guest->bridge);
     child->out = CS_TAKE_FD(guest->out);
     child->err = CS_TAKE_FD(guest->err);
+    fcntl(child->in, F_SETPIPE_SZ, CS_LAUNCH_PIPE);
+    fcntl(child->out, F_SETPIPE_SZ, CS_LAUNCH_PIPE);
     return 0;
 }
 
@@ -362,10 +363,14 @@ int cs_launch_jailed(uv_loop_t *loop, const struct cs_launch *l, struct cs_child
     CS_AUTO_BUF struct cs_buf program = {0}, plan = {0};
     static uint32_t numbers; /* as root, every jail is another user */
     struct cs_server server = {.argv = l->argv, .network = l->hosts && l->hosts[0]};
+    if (l->cwd && l->cwd[0] != '/')
+        return cs_fail(err, CS_INVALID,
+                       "the directory of a jailed server, '%.200s', is not an "
+                       "absolute path",
+                       l->cwd);
     if (cs_proxy_check(l->hosts, err) < 0 || cs_launch_find(l, &program, err) < 0)
         return -1;
-    server.program = cs_buf_cstr(&program);
-    if (cs_launch_paths(l, server.program, &arena, &server, err) < 0)
+    if (cs_launch_paths(l, cs_buf_cstr(&program), &arena, &server, err) < 0)
         return -1;
     server.env = make_env(l, &arena);
     server.cwd = l->cwd ? l->cwd : CS_SERVER_HOME;

@@ -12,6 +12,10 @@
 #include "sandbox/guest_server.h"
 #include "sandbox/launch.h"
 
+/* Pipes of a server: an answer of megabytes then needs few turns between writer and reader. Not
+ * more, since what one user has in pipes is bounded. */
+#define CS_LAUNCH_PIPE (256 << 10)
+
 struct cs_jailed;
 
 int cs_launch_jailed(uv_loop_t *loop, const struct cs_launch *launch, struct cs_child *child,
@@ -25,7 +29,8 @@ int cs_launch_find(const struct cs_launch *launch, struct cs_buf *program, struc
 
 /*
  * The paths of a jail: what `read` and `write` name, normalised ("~/" is our HOME), each once and
- * in order, and where `program` lies, unless that is visible anyway. Strings are kept in `arena`.
+ * in order; the program, and where it lies, unless that is visible anyway. Strings are kept in
+ * `arena`.
  */
 int cs_launch_paths(const struct cs_launch *launch, const char *program, struct cs_arena *arena,
                     struct cs_server *server, struct cs_err *err);

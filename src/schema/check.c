@@ -3,7 +3,7 @@
 #include "schema/fault.h"
 #include "schema/run.h"
 
-/* Of the second run, which looks for faults. */
+/* Of the second run, which looks for faults, on top of what the first needed to find one. */
 #define FAULT_STEPS (CS_SCHEMA_STEPS / 5)
 #define REGEX_STEPS 500
 
@@ -33,9 +33,9 @@ bool cs_run_is_integer(struct run *r, struct cs_json_val number)
 
 struct cs_str cs_run_text(struct run *r, struct cs_json_val v)
 {
-    struct cs_str s = cs_json_str(v, &r->scratch);
-    /* A copy without its escapes. */
-    if (s.len + 2 != cs_json_raw(v).len)
+    struct cs_str s = cs_json_str(v, &r->scratch), text = v.doc->text;
+    /* Not a part of the text: a copy without its escapes. */
+    if (s.at < text.at || s.at >= text.at + text.len)
         pay(r, 2 + s.len / 8);
     return s;
 }
@@ -402,6 +402,15 @@ bool cs_run_node(struct run *r, uint32_t node, struct cs_json_val v, struct seen
     return good;
 }
 
+/* Two ways through the schema may lead to the same complaint. */
+static bool is_told(const struct cs_schema_fault *faults, int count, const struct fault *f)
+{
+    for (int i = 0; i < count; i++)
+        if (cs_str_eq(faults[i].path, f->path) && cs_str_eq(faults[i].message, f->message))
+            return true;
+    return false;
+}
+
 /* The best `max` of them, in the caller's arena. */
 static int hand_over(const struct faults *found, struct cs_arena *arena,
                      struct cs_schema_fault *faults, int max)
@@ -419,9 +428,10 @@ static int hand_over(const struct faults *found, struct cs_arena *arena,
             all[j - 1] = swap;
         }
     for (size_t i = 0; i < n && count < max; i++)
-        faults[count++] =
-            (struct cs_schema_fault){cs_arena_dup(arena, all[i]->path), cs_str(all[i]->keyword),
-                                     cs_arena_dup(arena, all[i]->message)};
+        if (!is_told(faults, count, all[i]))
+            faults[count++] =
+                (struct cs_schema_fault){cs_arena_dup(arena, all[i]->path), cs_str(all[i]->keyword),
+                                         cs_arena_dup(arena, all[i]->message)};
     if (count == 0)
         faults[count++] = (struct cs_schema_fault){CS_STR(""), CS_STR("schema"),
                                                    CS_STR("does not fit the schema")};
@@ -445,24 +455,40 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
     bool good = cs_run_node(&r, schema->root, value, NULL);
     if (r.stopped)
         return cs_fail(err, CS_LIMIT,
-                       r.steps < 0 ? "checking the value against its schema takes too long"
-                                   : "the schema or the value is nested too deeply to check");
+                       r.steps < 0
+                           ? "checking the value against its schema takes too long"
+                           : "the value is nested too deeply to check, or the references of its "
+                             "schema go round in circles");
     if (good || max <= 0)
         return good ? 0 : 1;
     struct faults found;
     cs_faults_init(&r, &found);
     r.faults = &found;
-    r.steps = FAULT_STEPS;
+    r.steps = CS_SCHEMA_STEPS - r.steps + FAULT_STEPS;
     cs_run_node(&r, schema->root, value, NULL);
     return hand_over(&found, arena, faults, max);
+}
+
+/* "must be ..." needs somebody who must; "there is no 'x'" does not. */
+static bool needs_subject(struct cs_str message)
+{
+    static const char *const verbs[] = {"must ", "is ", "does "};
+    for (size_t i = 0; i < CS_COUNT(verbs); i++)
+        if (cs_str_starts(message, verbs[i]))
+            return true;
+    return false;
 }
 
 void cs_schema_explain(const struct cs_schema_fault *faults, int count, struct cs_buf *out)
 {
     for (int i = 0; i < count; i++) {
         cs_buf_puts(out, i ? "; " : "");
-        cs_buf_putstr(out, faults[i].path.len ? faults[i].path : CS_STR("the value"));
-        cs_buf_puts(out, ": ");
+        if (faults[i].path.len) {
+            cs_buf_putstr(out, faults[i].path);
+            cs_buf_puts(out, ": ");
+        } else if (needs_subject(faults[i].message)) {
+            cs_buf_puts(out, "the value ");
+        }
         cs_buf_putstr(out, faults[i].message);
     }
 }

@@ -100,12 +100,25 @@ static bool run_name(struct run *r, const struct op_members *m, struct cs_json_v
     return good;
 }
 
+/* Members mostly come in the order of the schema: the one after the last is tried first. */
+static const struct cs_name *find_known(const struct op_members *m, struct cs_str name,
+                                        uint32_t *guess)
+{
+    const struct cs_name *known = *guess < m->names.count ? &m->names.all[*guess] : NULL;
+    if (!known || !cs_str_eq(known->name, name))
+        known = cs_names_find(&m->names, name);
+    if (known)
+        *guess = (uint32_t)(known - m->names.all) + 1;
+    return known;
+}
+
 /* One member. *required counts those that had to be there. */
 static bool check_member(struct run *r, const struct op_members *m, struct cs_json_val key,
-                         struct cs_json_val item, uint32_t *required, bool *evaluated)
+                         struct cs_json_val item, uint32_t *guess, uint32_t *required,
+                         bool *evaluated)
 {
     struct cs_str name = cs_run_text(r, key);
-    const struct cs_name *known = cs_names_find(&m->names, name);
+    const struct cs_name *known = find_known(m, name, guess);
     bool good = true;
     *evaluated = false;
     if (known) {
@@ -146,10 +159,10 @@ bool cs_op_members(struct run *r, const struct frame *f, const struct op *op)
     const struct op_members *m = op->data;
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
-    uint32_t required = 0;
+    uint32_t required = 0, guess = 0;
     bool good = true, evaluated;
     for (uint32_t i = 0; cs_json_next(f->value, &it, &key, &item); i++) {
-        bool fits = pay(r, 1) && check_member(r, m, key, item, &required, &evaluated);
+        bool fits = pay(r, 1) && check_member(r, m, key, item, &guess, &required, &evaluated);
         if (!fits && !goes_on(r))
             return false;
         good &= fits;
@@ -165,8 +178,8 @@ bool cs_op_members(struct run *r, const struct frame *f, const struct op *op)
     }
     if (required < m->required_count)
         good = false;
-    if (goes_on(r))
-        good &= !cs_fault_members(r, f->value, m);
+    if (!good && goes_on(r))
+        cs_fault_members(r, f->value, m);
     return good;
 }
 
@@ -215,8 +228,13 @@ bool cs_op_unevaluated(struct run *r, const struct frame *f, const struct op *op
             return false;
         if (seen_has(f->seen, i))
             continue;
-        bool fits = object ? run_member(r, node, item, cs_run_text(r, key), true)
-                           : run_element(r, node, item, i);
+        bool fits = false;
+        if (object && node == NODE_FALSE && goes_on(r))
+            cs_fault_unevaluated(r, f, cs_run_text(r, key));
+        else if (object)
+            fits = run_member(r, node, item, cs_run_text(r, key), true);
+        else
+            fits = run_element(r, node, item, i);
         if (!fits && !goes_on(r))
             return false;
         good &= fits;

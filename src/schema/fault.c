@@ -10,7 +10,6 @@
 #define NAME_CHARS    60
 #define PATH_BYTES    300
 #define LIST_BYTES    400
-#define FAULTS_KEPT   32
 #define DESCRIBE_HOPS 8
 
 static uint16_t depth_of(const struct run *r)
@@ -23,19 +22,22 @@ void cs_faults_init(const struct run *r, struct faults *f)
     *f = (struct faults){.end = &f->first, .depth = depth_of(r)};
 }
 
-/* At most n characters, and "..." if there are more. Line breaks and the like become spaces. */
+/* At most n characters, and "..." if there are more. A line break, with the space that indents the
+ * next line, becomes one space. */
 static void put_cut(struct cs_str s, size_t n, struct cs_buf *out)
 {
     size_t at = 0;
-    for (; at < s.len && n > 0; n--) {
+    bool broken = false;
+    while (at < s.len && n > 0) {
         int len = cs_utf8_len(s.at + at, s.len - at);
         size_t bytes = (size_t)(len < 0 ? -len : len);
-        if ((unsigned char)s.at[at] < 0x20) {
-            if (out->len && out->at[out->len - 1] != ' ')
-                cs_buf_putc(out, ' ');
-        } else {
+        bool space = (unsigned char)s.at[at] < 0x20 || (broken && s.at[at] == ' ');
+        if (!space)
             cs_buf_put(out, s.at + at, bytes);
-        }
+        else if (!broken)
+            cs_buf_putc(out, ' ');
+        n -= !space || !broken;
+        broken = space;
         at += bytes;
     }
     if (at < s.len)
@@ -150,36 +152,47 @@ static void put_types(uint8_t types, struct cs_buf *out)
     }
 }
 
+/* Is the text of this string a value of one of these types? */
+static uint8_t type_inside(struct run *r, struct cs_json_val v, uint8_t types)
+{
+    struct cs_str s = cs_run_text(r, v);
+    CS_AUTO_JSON struct cs_json inside = {0};
+    if (s.len > 100000 || !pay(r, s.len / 8) || cs_json_parse(s, NULL, &inside, NULL) < 0)
+        return 0;
+    uint8_t type = cs_run_type(cs_json_root(&inside));
+    if (type == TYPE_NUMBER && cs_run_is_integer(r, cs_json_root(&inside)))
+        type |= TYPE_INTEGER;
+    return type & types;
+}
+
+/* Would it do as an element of the array that is expected? */
+static bool is_element(struct run *r, const struct frame *f)
+{
+    uint32_t node = NO_NODE;
+    for (uint32_t i = 0; i < f->node->op_count; i++)
+        if (f->node->ops[i].kind == OP_ITEMS)
+            node = ((const struct op_items *)f->node->ops[i].data)->rest;
+    if (!(f->node->types & TYPE_ARRAY) || node == NO_NODE)
+        return false;
+    struct faults *faults = r->faults;
+    r->faults = NULL;
+    bool fits = cs_run_node(r, node, f->value, NULL);
+    r->faults = faults;
+    return fits;
+}
+
 /* What models do wrong most often: a value wrapped into a string, or not wrapped into an array. */
 static void put_type_hint(struct run *r, const struct frame *f, struct cs_buf *out)
 {
-    uint8_t types = f->node->types;
-    if (f->type == TYPE_STRING) {
-        struct cs_str s = cs_run_text(r, f->value);
-        CS_AUTO_JSON struct cs_json inside = {0};
-        if (s.len > 100000 || !pay(r, s.len / 8) || cs_json_parse(s, NULL, &inside, NULL) < 0)
-            return;
-        uint8_t type = cs_run_type(cs_json_root(&inside));
-        if (type == TYPE_NUMBER && cs_run_is_integer(r, cs_json_root(&inside)))
-            type |= TYPE_INTEGER;
-        if (type & types)
-            cs_buf_puts(out, type & (TYPE_ARRAY | TYPE_OBJECT)
-                                 ? "; give it as JSON itself, not as text in a string"
-                                 : "; write it without quotes");
-    } else if (f->type == TYPE_NULL && r->where && r->where->optional) {
+    uint8_t inside = f->type == TYPE_STRING ? type_inside(r, f->value, f->node->types) : 0;
+    if (inside & (TYPE_ARRAY | TYPE_OBJECT))
+        cs_buf_puts(out, "; give it as JSON itself, not as text in a string");
+    else if (inside)
+        cs_buf_puts(out, "; write it without quotes");
+    else if (f->type == TYPE_NULL && r->where && r->where->optional)
         cs_buf_puts(out, "; leave it out if there is none");
-    }
-    if (types & TYPE_ARRAY && !(f->type & (TYPE_NULL | TYPE_OBJECT))) {
-        uint32_t node = NODE_TRUE;
-        for (uint32_t i = 0; i < f->node->op_count; i++)
-            if (f->node->ops[i].kind == OP_ITEMS)
-                node = ((const struct op_items *)f->node->ops[i].data)->rest;
-        struct faults *faults = r->faults;
-        r->faults = NULL;
-        if (node != NO_NODE && node != NODE_TRUE && cs_run_node(r, node, f->value, NULL))
-            cs_buf_puts(out, "; put it into [ ]");
-        r->faults = faults;
-    }
+    else if (is_element(r, f))
+        cs_buf_puts(out, "; put it into [ ]");
 }
 
 void cs_fault_type(struct run *r, const struct frame *f)
@@ -212,6 +225,7 @@ struct list {
 
 static void list_value(struct run *r, struct list *l, struct cs_json_val v)
 {
+    pay(r, 1);
     l->all++;
     if (l->out->len - l->start < LIST_BYTES) {
         cs_buf_puts(l->out, l->shown ? ", " : "");
@@ -418,7 +432,7 @@ static uint8_t types_of(struct run *r, uint32_t node, int hops)
 {
     const struct node *n = &r->schema->nodes[node];
     uint8_t types = n->types;
-    for (uint32_t i = 0; i < n->op_count && hops > 0; i++) {
+    for (uint32_t i = 0; i < n->op_count && hops > 0 && pay(r, 1); i++) {
         const struct op *op = &n->ops[i];
         if (op->kind == OP_REF)
             types &= types_of(r, op->node, hops - 1);
@@ -478,6 +492,24 @@ static bool is_wrong_type(const struct faults *f)
     return f->first && f->first->types && f->first->depth == f->depth;
 }
 
+/* The member or element of `v` that this path leads to. */
+static struct cs_json_val part_at(struct run *r, struct cs_json_val v, struct cs_str path)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    for (uint32_t i = 0; cs_json_next(v, &it, &key, &item) && pay(r, 4); i++) {
+        struct where here = {.up = r->where, .index = i};
+        if (key.doc)
+            here.key = cs_run_text(r, key);
+        cs_buf_clear(&text);
+        cs_fault_path(&here, &text);
+        if (cs_str_eq(cs_buf_str(&text), path))
+            return item;
+    }
+    return v;
+}
+
 /* All branches that could be meant want one value to be something else: said once. */
 static bool join_choices(struct run *r, const struct faults *branches, uint32_t count,
                          struct cs_json_val v)
@@ -497,18 +529,8 @@ static bool join_choices(struct run *r, const struct faults *branches, uint32_t 
         return false;
     CS_AUTO_BUF struct cs_buf m = {0};
     cs_buf_puts(&m, "must be one of ");
-    if (first->depth > branches[0].depth) {
-        struct cs_json_iter it = {0};
-        struct cs_json_val key, item, object = v;
-        CS_AUTO_BUF struct cs_buf path = {0};
-        while (cs_json_next(object, &it, &key, &item)) {
-            struct where here = {r->where, cs_run_text(r, key), 0, 0, false};
-            cs_buf_clear(&path);
-            cs_fault_path(&here, &path);
-            if (cs_str_eq(cs_buf_str(&path), first->path))
-                v = item;
-        }
-    }
+    if (first->depth > branches[0].depth)
+        v = part_at(r, v, first->path);
     struct list l = list_start(r, v, &m);
     for (uint32_t i = 0; i < count; i++) {
         const struct fault *f = first_choice(&branches[i]);

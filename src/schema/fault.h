@@ -23,13 +23,6 @@ struct fault {
     const struct op_enum *choices; /* of RANK_CHOICE */
 };
 
-struct faults {
-    struct fault *first, **end;
-    uint32_t count;
-    uint16_t depth; /* of the value that they are about, or about parts of */
-    int64_t weight; /* how far it is from fitting */
-};
-
 void cs_faults_init(const struct run *r, struct faults *f);
 
 void cs_fault_type(struct run *r, const struct frame *f);
@@ -46,12 +39,12 @@ void cs_fault_contains(struct run *r, const struct op_contains *c, uint64_t hits
 void cs_fault_name(struct run *r, uint32_t node, struct cs_json_val key, struct cs_str name);
 void cs_fault_dependent(struct run *r, const char *keyword, struct cs_str given,
                         struct cs_str missing);
+void cs_fault_unevaluated(struct run *r, const struct frame *f, struct cs_str name);
 void cs_fault_not(struct run *r, uint32_t node, struct cs_json_val v);
 void cs_fault_several(struct run *r, uint32_t first, uint32_t second);
 
-/* Members that are missing, and those that are not allowed; says which was meant for which. False
- * if there are none. */
-bool cs_fault_members(struct run *r, struct cs_json_val v, const struct op_members *m);
+/* Members that are missing, and those that are not allowed; says which was meant for which. */
+void cs_fault_members(struct run *r, struct cs_json_val v, const struct op_members *m);
 
 /* No branch of an anyOf or oneOf fits: notes what the nearest complains about. */
 void cs_fault_branches(struct run *r, const char *keyword, const struct faults *branches,

@@ -119,51 +119,89 @@ static void put_known(const struct op_members *m, struct cs_buf *out)
         cs_buf_printf(out, " and %u more", all - shown);
 }
 
+struct nearest {
+    struct cs_str name;
+    int distance;
+};
+
+/* What is there already was not meant by another name. */
+static void find_nearest(struct run *r, const struct op_members *m, struct cs_json_val v,
+                         struct cs_str unknown, struct nearest *best)
+{
+    for (uint32_t i = 0; i < m->names.count && i < CANDIDATES && pay(r, 60); i++) {
+        const struct cs_name *n = &m->names.all[i];
+        if (m->members[n->value].node == NO_NODE)
+            continue;
+        int d = cs_near(unknown, n->name);
+        if (d < best->distance && !is_given(r, v, n->name))
+            *best = (struct nearest){n->name, d};
+    }
+}
+
+/* The same for a node, and for those that it applies to the same value. */
+static void find_nearest_in(struct run *r, uint32_t node, struct cs_json_val v,
+                            struct cs_str unknown, int hops, struct nearest *best)
+{
+    const struct node *n = &r->schema->nodes[node];
+    for (uint32_t i = 0; i < n->op_count && hops > 0 && pay(r, 1); i++) {
+        const struct op *op = &n->ops[i];
+        if (op->kind == OP_MEMBERS)
+            find_nearest(r, op->data, v, unknown, best);
+        if (op->kind == OP_REF)
+            find_nearest_in(r, op->node, v, unknown, hops - 1, best);
+        const struct op_list *l = op->data;
+        bool list = op->kind == OP_ALL || op->kind == OP_ANY || op->kind == OP_ONE;
+        for (uint32_t j = 0; list && j < l->count && j < LISTED; j++)
+            find_nearest_in(r, l->nodes[j], v, unknown, hops - 1, best);
+    }
+}
+
+static void put_no(struct cs_str name, struct cs_str nearest, struct cs_buf *out)
+{
+    cs_buf_puts(out, "there is no ");
+    cs_fault_put_name(name, out);
+    if (!nearest.at)
+        return;
+    cs_buf_puts(out, "; did you mean ");
+    cs_fault_put_name(nearest, out);
+    cs_buf_putc(out, '?');
+}
+
+void cs_fault_unevaluated(struct run *r, const struct frame *f, struct cs_str name)
+{
+    CS_AUTO_BUF struct cs_buf text = {0};
+    struct nearest best = {{0}, NEAR_NOT};
+    find_nearest_in(r, (uint32_t)(f->node - r->schema->nodes), f->value, name, 4, &best);
+    put_no(name, best.name, &text);
+    cs_fault_add(r, "unevaluatedProperties", RANK_UNKNOWN, &text);
+}
+
 static void tell_unknown(struct run *r, const struct op_members *m, struct cs_json_val v,
                          const struct unknown *u)
 {
     CS_AUTO_BUF struct cs_buf text = {0};
-    struct cs_str nearest = {0};
-    int distance = NEAR_NOT;
-    for (uint32_t i = 0; i < m->names.count && i < CANDIDATES && pay(r, 60); i++) {
-        struct cs_str name = m->names.all[i].name;
-        int d =
-            m->members[m->names.all[i].value].node == NO_NODE ? NEAR_NOT : cs_near(u->name, name);
-        /* What is there already was not meant by this one. */
-        if (d < distance && !is_given(r, v, name)) {
-            distance = d;
-            nearest = name;
-        }
-    }
-    cs_buf_puts(&text, "there is no ");
-    cs_fault_put_name(u->name, &text);
-    if (nearest.at) {
-        cs_buf_puts(&text, "; did you mean ");
-        cs_fault_put_name(nearest, &text);
-        cs_buf_putc(&text, '?');
-    } else if (m->names.count == 0) {
+    struct nearest best = {{0}, NEAR_NOT};
+    find_nearest(r, m, v, u->name, &best);
+    put_no(u->name, best.name, &text);
+    if (m->names.count == 0)
         cs_buf_puts(&text, m->pattern_count ? "; its name fits no pattern" : "; none is allowed");
-    } else {
+    else if (!best.name.at)
         put_known(m, &text);
-    }
     cs_fault_add(r, "additionalProperties", RANK_UNKNOWN, &text);
 }
 
-bool cs_fault_members(struct run *r, struct cs_json_val v, const struct op_members *m)
+void cs_fault_members(struct run *r, struct cs_json_val v, const struct op_members *m)
 {
     struct members *found = cs_arena_alloc(&r->scratch, sizeof *found);
     if (!pay(r, 50))
-        return false;
+        return;
     if (m->required_count)
         find_missing(r, v, m, found);
     if (found->missing_count || m->additional == NODE_FALSE)
         find_unknown(r, v, m, found);
     for (uint32_t i = 0; i < found->missing_count; i++)
         tell_missing(r, found, i);
-    if (m->additional != NODE_FALSE)
-        return found->missing_count > 0;
-    for (uint32_t i = 0; i < found->unknown_count; i++)
+    for (uint32_t i = 0; i < found->unknown_count && m->additional == NODE_FALSE; i++)
         if (!found->unknown[i].explained)
             tell_unknown(r, m, v, &found->unknown[i]);
-    return found->missing_count + found->unknown_count > 0;
 }

@@ -6,9 +6,6 @@
 #include "base/mem.h"
 #include "schema/uri.h"
 
-/* Containers with more children than this get an index before they are searched again. */
-#define WIDE 32
-
 #define PATH_MAX_SHOWN 200
 
 /* Doubles what is full. */
@@ -25,7 +22,7 @@ void cs_load_done(struct loader *l)
     free(l->resources);
     free(l->places);
     free(l->slots);
-    free(l->wide_all);
+    free(l->child_names);
     cs_arena_done(&l->arena);
 }
 
@@ -196,8 +193,17 @@ static int read_dialect(struct loader *l, struct cs_json_val schema, struct dial
     if (cs_dialect_find(uri, dialect))
         return 0;
     cs_uri_cut_fragment(&uri);
-    const struct cs_schema_document *d = find_document(l, uri);
-    return d ? read_metaschema(l, named, d->text, dialect) : 0;
+    const struct cs_name *known = cs_names_find(&l->metaschemas, uri);
+    const struct cs_schema_document *d = known ? NULL : find_document(l, uri);
+    if (known)
+        *dialect = (struct dialect){(uint8_t)(known->value >> 8), (uint8_t)known->value};
+    if (!d)
+        return 0;
+    if (read_metaschema(l, named, d->text, dialect) < 0)
+        return -1;
+    cs_names_add(&l->metaschemas, &l->arena, cs_arena_dup(&l->arena, uri),
+                 (uint32_t)dialect->draft << 8 | dialect->vocabularies);
+    return 0;
 }
 
 /* Is `v` a string that names something? Anything else in its place is a mistake. */
@@ -362,7 +368,8 @@ int cs_load_root(struct loader *l, struct cs_str text, uint32_t *place)
     struct cs_json_val root;
     if (l->options && l->options->dialect == CS_DRAFT_7)
         dialect.draft = DRAFT_7;
-    l->uris.seed = l->anchors.seed = l->dynamic_names.seed = l->wide.seed = l->schema->seed;
+    l->uris.seed = l->anchors.seed = l->dynamic_names.seed = l->schema->seed;
+    l->containers.seed = l->metaschemas.seed = l->schema->seed;
     if (load_text(l, text, CS_STR(""), dialect, &root) < 0)
         return -1;
     *place = cs_load_place(l, root);
@@ -394,20 +401,21 @@ static int find_resource(struct loader *l, uint32_t from, struct cs_str uri, str
     return 0;
 }
 
-/* The children of a wide container by name. */
-static struct cs_names *wide(struct loader *l, struct cs_json_val v)
+/* The children of a container by name. Whoever refers to one often refers to others. */
+static struct cs_names *children(struct loader *l, struct cs_json_val v)
 {
     char where[sizeof v.doc + sizeof v.at];
     memcpy(where, &v.doc, sizeof v.doc);
     memcpy(where + sizeof v.doc, &v.at, sizeof v.at);
     struct cs_str key = cs_strn(where, sizeof where);
-    const struct cs_name *known = cs_names_find(&l->wide, key);
+    const struct cs_name *known = cs_names_find(&l->containers, key);
     if (known)
-        return &l->wide_all[known->value];
-    l->wide_all = roomy(l->wide_all, l->wide.count, &l->wide_cap, sizeof *l->wide_all);
-    struct cs_names *n = &l->wide_all[l->wide.count];
+        return &l->child_names[known->value];
+    l->child_names =
+        roomy(l->child_names, l->containers.count, &l->child_cap, sizeof *l->child_names);
+    struct cs_names *n = &l->child_names[l->containers.count];
     *n = (struct cs_names){.seed = l->schema->seed};
-    cs_names_add(&l->wide, &l->arena, cs_arena_dup(&l->arena, key), l->wide.count);
+    cs_names_add(&l->containers, &l->arena, cs_arena_dup(&l->arena, key), l->containers.count);
     struct cs_json_iter it = {0};
     struct cs_json_val name, item;
     for (uint32_t i = 0; cs_json_next(v, &it, &name, &item); i++) {
@@ -420,20 +428,8 @@ static struct cs_names *wide(struct loader *l, struct cs_json_val v)
 
 static struct cs_json_val child(struct loader *l, struct cs_json_val v, struct cs_str token)
 {
-    struct cs_json_val none = {0}, name, item;
-    if (cs_json_count(v) > WIDE) {
-        const struct cs_name *hit = cs_names_find(wide(l, v), token);
-        return hit ? (struct cs_json_val){v.doc, hit->value} : none;
-    }
-    struct cs_json_iter it = {0};
-    char number[12];
-    for (uint32_t i = 0; cs_json_next(v, &it, &name, &item); i++) {
-        snprintf(number, sizeof number, "%u", i);
-        struct cs_str text = name.doc ? cs_json_str(name, &l->arena) : cs_str(number);
-        if (cs_str_eq(text, token))
-            return item;
-    }
-    return none;
+    const struct cs_name *hit = cs_names_find(children(l, v), token);
+    return hit ? (struct cs_json_val){v.doc, hit->value} : (struct cs_json_val){0};
 }
 
 /* Undoes ~0 and ~1, in place. */

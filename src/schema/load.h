@@ -42,9 +42,10 @@ struct loader {
     struct cs_names uris;          /* value: resource */
     struct cs_names anchors;       /* "RESOURCE#NAME"; value: place */
     struct cs_names dynamic_names; /* value: number of the name */
-    struct cs_names wide;          /* containers with many children, by where they are */
-    struct cs_names *wide_all;     /* of each, its children by name; value: where it is */
-    uint32_t wide_cap;
+    struct cs_names metaschemas;   /* of somebody's own, by URI; value: draft and vocabularies */
+    struct cs_names containers;    /* that a pointer led through, by where they are */
+    struct cs_names *child_names;  /* of each, its children by name; value: where it is */
+    uint32_t child_cap;
     size_t uri_bytes;
     struct cs_err *err;
 };

@@ -3,7 +3,7 @@
 
 #include <pcre2.h>
 
-#define HEAP_KIB    4096
+#define HEAP_KIB    32768
 #define MATCH_LIMIT 10000000
 #define WEIGHT_SIZE 1024
 
@@ -30,7 +30,7 @@ int cs_pattern_new(struct cs_str ecma, bool strict, struct cs_pattern *pattern, 
         return cs_fail(err, CS_INVALID, "the pattern cannot be used: %s", (char *)message);
     }
     pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size);
-    *pattern = (struct cs_pattern){code, size, 1 + (uint32_t)(size / WEIGHT_SIZE)};
+    *pattern = (struct cs_pattern){code, size, 2 + (uint32_t)(size / WEIGHT_SIZE)};
     return 0;
 }
 
@@ -66,7 +66,12 @@ int cs_matcher_run(struct cs_matcher *m, const struct cs_pattern *p, struct cs_s
                             PCRE2_NO_UTF_CHECK, m->data, m->context);
     if (found >= 0)
         return 1;
-    return found == PCRE2_ERROR_NOMATCH ? 0 : -1;
+    if (found == PCRE2_ERROR_NOMATCH)
+        return 0;
+    /* Whatever ran out, the check cannot go on. */
+    if (*m->steps >= 0)
+        *m->steps = -1;
+    return -1;
 }
 
 void cs_matcher_done(struct cs_matcher *m)

@@ -282,7 +282,8 @@ static int class(struct reader *r)
                 return -1;
             continue;
         }
-        if (c == '[' || (c == '-' && r->after_set))
+        /* What PCRE2 would take for [:alpha:] and its kind. */
+        if (c == '[' || c == ':' || c == '.' || c == '=' || (c == '-' && r->after_set))
             cs_buf_putc(r->out, '\\');
         cs_buf_putc(r->out, c);
         r->after_set = false;

@@ -35,7 +35,15 @@ struct seen {
     uint64_t few;
 };
 
-struct faults;
+/* More are not kept of one value, or of one branch. */
+#define FAULTS_KEPT 32
+
+struct faults {
+    struct fault *first, **end;
+    uint32_t count;
+    uint16_t depth; /* of the value that they are about, or about parts of */
+    int64_t weight; /* how far it is from fitting */
+};
 
 struct run {
     const struct cs_schema *schema;
@@ -57,10 +65,10 @@ struct frame {
     struct seen *seen; /* or NULL: nobody asks */
 };
 
-/* After a no: is it worth going on? Only to find more faults. */
+/* After a no: is it worth going on? Only to find more faults, and only so many. */
 static inline bool goes_on(const struct run *r)
 {
-    return r->faults && !r->stopped;
+    return r->faults && !r->stopped && r->faults->count < FAULTS_KEPT;
 }
 
 /* False if that was too much. */

@@ -12,7 +12,13 @@
  *          `documents` is CS_MISSING: nothing is ever fetched.
  *
  * The dialect is taken from $schema; without one it is 2020-12 (which MCP asks for). `format` is an
- * annotation unless `assert_format` is set. Unknown keywords are ignored, as the drafts say.
+ * annotation unless `assert_format` is set. Unknown keywords are ignored, as the drafts say; an
+ * unknown $schema is too, unless it is among the documents: then its $vocabulary counts. The older
+ * forms that servers write without saying so (an array under `items`, `dependencies`,
+ * `definitions`) are understood in every dialect. Numbers are compared as they are written, not as
+ * doubles. The metaschemas of both drafts can be referred to.
+ *
+ * Only what can be reached from the root is compiled: a definition that nobody uses may be broken.
  */
 #ifndef CS_SCHEMA_SCHEMA_H
 #define CS_SCHEMA_SCHEMA_H
@@ -54,7 +60,7 @@ void cs_schema_free(struct cs_schema *schema);
 /* One thing that is wrong with a value. */
 struct cs_schema_fault {
     struct cs_str path;    /* "filter.labels[2]"; empty: the value itself */
-    struct cs_str keyword; /* "required", "type", "additionalProperties" ... */
+    struct cs_str keyword; /* "required", "type", "additionalProperties" ...; static */
     struct cs_str
         message; /* "is missing; a string is expected", "there is no 'repo'; did you mean
                     'repository'?", "must be one of \"open\", \"closed\"; given \"opn\"" */
@@ -65,13 +71,17 @@ struct cs_schema_fault {
  * anyOf or oneOf only what the branch that came nearest complains about. -1: the check itself gave
  * up (CS_LIMIT). `faults` may be NULL if max is 0: then 1 stands for "does not fit".
  *
- * Values that were given are quoted in messages, cut to 60 characters.
+ * A required member that is missing while an unknown one looks like it is one fault, at the path of
+ * the missing one, and says to rename it; whether or not unknown members are allowed.
+ *
+ * Values that were given are quoted in messages, cut to 60 characters. Of a value whose objects
+ * have a key twice (allow_duplicate), each of them has to fit.
  */
 int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
                     struct cs_arena *arena, struct cs_schema_fault *faults, int max,
                     struct cs_err *err);
 
-/* "repo: is missing ...; owner: must be a string, given 3". */
+/* "repo: is missing ...; owner: must be a string; given 3". */
 void cs_schema_explain(const struct cs_schema_fault *faults, int count, struct cs_buf *out);
 
 #endif

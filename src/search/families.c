@@ -5,7 +5,7 @@
 
 /* One family a line; a word may be in several. */
 static const char *const families[] = {
-    "create add new make insert open start register",
+    "create add new make insert open start register raise",
     "create generate build produce compose draft",
     "delete remove drop erase destroy clear purge discard",
     "get read show fetch retrieve view display see load",
@@ -184,7 +184,7 @@ static const char *const families[] = {
     "cause reason why explain",
     "migration migrate alter",
     "explain plan",
-    "postpone reschedule delay move",
+    "postpone reschedule delay move update",
     "deal opportunity object crm",
     "engagement note call interaction",
     "backlog queue list",

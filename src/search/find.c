@@ -12,6 +12,7 @@
 #include <math.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "search/index.h"
 
@@ -20,13 +21,13 @@
 #define FIRST_PLACES  5
 #define PER_GROUP     3
 
-#define LETTERS    0.8f
-#define VECTORS    0.5f
-#define COVER      0.45f
-#define NAME_COVER 0.2f
+#define LETTERS    0.3f
+#define VECTORS    0.8f
+#define COVER      0.5f
+#define NAME_COVER 0.5f
 #define GROUP      0.5f
-#define REPAIRED   0.8f
-#define RELATIVE   0.5f /* of a word that tools are called by */
+#define REPAIRED   0.9f
+#define RELATIVE   0.7f /* of a word that tools are called by */
 #define ALIAS      0.9f /* of a word that is in no name: its relatives must do */
 
 #define LETTERS_MATCH 0.25f /* from here on, likeness alone makes a document an answer */
@@ -43,6 +44,7 @@ struct variant {
 struct word {
     struct cs_word text, stem; /* as it was written, and without its ending */
     uint32_t term;             /* CS_NO_TERM if no document has it */
+    bool repaired;
     float rarity;
     struct variant variants[WORD_VARIANTS];
     size_t variant_count;
@@ -57,6 +59,7 @@ struct query {
     size_t count;
     bool *allowed; /* by document */
     float *sure;   /* by group: how sure it is that the query names it */
+    float seen;    /* how much of the query the vectors are about */
     float *words_score, *best, *best_weight, *cover, *letters, *name_cover;
 };
 
@@ -133,16 +136,28 @@ static void add_variant(struct word *word, uint32_t term, float weight)
         word->variants[word->variant_count++] = (struct variant){term, weight};
 }
 
+static void add_near_form(const struct cs_search *x, struct word *word, struct cs_str form)
+{
+    if (form.len < 3)
+        return;
+    size_t last = form.len + 1 < CS_WORD_MAX ? form.len + 1 : CS_WORD_MAX;
+    uint32_t end = x->length_start[last + 1];
+    for (uint32_t i = x->length_start[form.len - 1]; i < end; i++)
+        if (is_near(x->terms.at[x->by_length[i]], form))
+            add_variant(word, x->by_length[i], REPAIRED);
+}
+
+/* The index has stems only, and what the stem of a word with an error in it would be is a guess:
+ * with a letter missing, "merge" is too short to lose its "e". */
 static void add_near(const struct cs_search *x, struct word *word)
 {
-    size_t len = word->stem.len;
-    if (len < 3)
-        return;
-    size_t last = len + 1 < CS_WORD_MAX ? len + 1 : CS_WORD_MAX;
-    uint32_t end = x->length_start[last + 1];
-    for (uint32_t i = x->length_start[len - 1]; i < end; i++)
-        if (is_near(x->terms.at[x->by_length[i]], cs_word_str(&word->stem)))
-            add_variant(word, x->by_length[i], REPAIRED);
+    struct cs_str whole = cs_word_str(&word->text), stem = cs_word_str(&word->stem);
+    add_near_form(x, word, stem);
+    if (whole.len != stem.len)
+        add_near_form(x, word, whole);
+    whole.len--;
+    if (whole.len != stem.len && (whole.at[whole.len] == 'e' || whole.at[whole.len] == 's'))
+        add_near_form(x, word, whole);
 }
 
 static void add_relatives(const struct cs_search *x, struct word *word)
@@ -165,6 +180,7 @@ static void find_variants(const struct cs_search *x, struct word *word)
         add_variant(word, word->term, 1);
     else
         add_near(x, word);
+    word->repaired = word->term == CS_NO_TERM && word->variant_count > 0;
 }
 
 static void score_words(struct query *q)
@@ -184,7 +200,7 @@ static void score_words(struct query *q)
             for (uint32_t i = x->term_start[variant.term]; i < end; i++) {
                 uint32_t d = x->postings[i].doc;
                 float score = scale * (float)x->postings[i].weight;
-                if (q->best[d] <= 0)
+                if (q->best_weight[d] <= 0)
                     touched[count++] = d;
                 q->best[d] = score > q->best[d] ? score : q->best[d];
                 if (variant.weight > q->best_weight[d])
@@ -204,22 +220,22 @@ static void score_words(struct query *q)
 static void score_names(struct query *q)
 {
     const struct cs_search *x = q->x;
+    float *weights = x->term_scratch; /* all zero, before and after */
     for (size_t w = 0; w < q->count; w++) {
         for (size_t v = 0; v < q->words[w].variant_count; v++) {
             struct variant variant = q->words[w].variants[v];
-            bool better = false;
-            for (size_t o = 0; o < q->count && !better; o++) {
-                for (size_t i = 0; i < q->words[o].variant_count && !better; i++) {
-                    struct variant other = q->words[o].variants[i];
-                    better =
-                        other.term == variant.term && (other.weight > variant.weight ||
-                                                       (other.weight == variant.weight && o < w));
-                }
-            }
-            if (better || !x->in_names[variant.term])
+            if (variant.weight > weights[variant.term])
+                weights[variant.term] = variant.weight;
+        }
+    }
+    for (size_t w = 0; w < q->count; w++) {
+        for (size_t v = 0; v < q->words[w].variant_count; v++) {
+            uint32_t term = q->words[w].variants[v].term;
+            float score = weights[term] * x->idf[term];
+            weights[term] = 0;
+            if (score <= 0 || !x->in_names[term])
                 continue;
-            float score = variant.weight * x->idf[variant.term];
-            for (uint32_t i = x->term_start[variant.term]; i < x->term_start[variant.term + 1]; i++)
+            for (uint32_t i = x->term_start[term]; i < x->term_start[term + 1]; i++)
                 if (x->postings[i].fields & 1u << FIELD_NAME)
                     q->name_cover[x->postings[i].doc] += score;
         }
@@ -255,7 +271,7 @@ static void score_letters(struct query *q)
     cs_terms_done(&grams);
 }
 
-/* Leaves the cosines in q->best. */
+/* Leaves the cosines in q->best. What was repaired is left out: its pieces mean something else. */
 static void score_vectors(struct query *q)
 {
     const struct cs_search *x = q->x;
@@ -263,7 +279,18 @@ static void score_vectors(struct query *q)
         return;
     size_t width = cs_model_width(x->model);
     CS_AUTO_FREE float *vector = cs_calloc(width, sizeof *vector);
-    cs_model_embed(x->model, q->text, vector);
+    CS_AUTO_BUF struct cs_buf text = {0};
+    float all = 0;
+    for (size_t w = 0; w < q->count; w++) {
+        all += q->words[w].rarity;
+        if (q->words[w].repaired)
+            continue;
+        q->seen += q->words[w].rarity;
+        cs_buf_putstr(&text, cs_word_str(&q->words[w].text));
+        cs_buf_putc(&text, ' ');
+    }
+    q->seen /= all;
+    cs_model_embed(x->model, cs_buf_str(&text), vector);
     for (size_t d = 0; d < x->doc_count; d++) {
         float cosine = cs_vector_dot(vector, x->vectors + d * width, width);
         q->best[d] = cosine > 0 ? cosine : 0;
@@ -377,7 +404,8 @@ static size_t add_up(struct query *q, struct ranked *list)
             if (!q->allowed[d] || !(match || exact))
                 continue;
             float score = q->words_score[d] / words + LETTERS * q->letters[d] / letters +
-                          VECTORS * q->best[d] / vectors + COVER * q->cover[d] + GROUP * q->sure[g];
+                          VECTORS * q->seen * q->best[d] / vectors + COVER * q->cover[d] +
+                          GROUP * q->sure[g];
             if (x->name_weight[d] > 0)
                 score += NAME_COVER * q->name_cover[d] / x->name_weight[d];
             q->words_score[d] = exact ? score + EXACT : score;
@@ -489,6 +517,10 @@ size_t cs_search_find(struct cs_search *x, struct cs_str text,
     static const struct cs_search_options usual = {0};
     if (x->changed)
         cs_search_derive(x);
+    if (total)
+        *total = 0;
+    if (x->doc_count == 0)
+        return 0;
     options = options ? options : &usual;
     struct query q = {.x = x, .options = options};
     q.text = trimmed(cs_text_cut(text, CS_SEARCH_QUERY));

@@ -10,7 +10,7 @@
 #define ENUM_BYTES       500u
 #define SCHEMA_DEPTH     2
 #define SCHEMA_MAX_BYTES (1u << 20)
-#define SENTENCE_GRAM    0.12f
+#define SENTENCE_GRAM    0.2f
 
 /* Collects what is kept of one document. */
 struct build {
@@ -21,6 +21,9 @@ struct build {
     uint32_t *use_at, *gram_at; /* by number: place in the list above plus one, if it is there */
     uint32_t use_at_room, gram_at_room;
     uint16_t lengths[FIELDS];
+    struct cs_terms written; /* words as they are written, of all documents so far */
+    uint32_t *written_in;    /* by number: the last text that it was seen in */
+    uint32_t written_room, text;
 };
 
 struct cs_search *cs_search_new(const struct cs_model *model)
@@ -60,6 +63,8 @@ static void build_done(struct build *b)
     free(b->grams);
     free(b->use_at);
     free(b->gram_at);
+    free(b->written_in);
+    cs_terms_done(&b->written);
 }
 
 /* The entry of `number`, made if there is none; room for it is there. */
@@ -72,6 +77,12 @@ static uint32_t *place_of(uint32_t **at, uint32_t *room, uint32_t number)
         *room = more;
     }
     return *at + number;
+}
+
+/* The two parts of a description are one text: what is in the first is not counted in the rest. */
+static bool counted(uint32_t fields, enum field field)
+{
+    return fields & 1u << field || (field == FIELD_REST && fields & 1u << FIELD_FIRST);
 }
 
 static void add_word(struct build *b, const struct cs_word *word, enum field field)
@@ -89,7 +100,7 @@ static void add_word(struct build *b, const struct cs_word *word, enum field fie
         *place = ++b->use_count;
     }
     uint32_t *fields = &b->uses[*place - 1].fields;
-    if (!(*fields & 1u << field)) {
+    if (!counted(*fields, field)) {
         *fields |= 1u << field;
         b->lengths[field]++;
     }
@@ -119,15 +130,23 @@ static void add_gram(struct build *b, struct cs_str s, float weight)
     b->grams[*place - 1].weight += weight;
 }
 
-/* Letters of the distinct words of a text. A word that was there before adds nothing. */
-static void add_grams(struct build *b, struct cs_str text, struct cs_terms *seen, float weight)
+/* Whether the word was not in this text yet; b->text is the number of the text. */
+static bool is_fresh(struct build *b, const struct cs_word *word)
+{
+    uint32_t number = cs_terms_add(&b->written, cs_word_str(word));
+    uint32_t *in = place_of(&b->written_in, &b->written_room, number);
+    bool fresh = *in != b->text;
+    *in = b->text;
+    return fresh;
+}
+
+/* Letters of the distinct words of a text. */
+static void add_grams(struct build *b, struct cs_str text, float weight)
 {
     struct cs_words words = cs_words(text);
     struct cs_word word;
     while (cs_words_next(&words, &word)) {
-        uint32_t before = seen->count;
-        cs_terms_add(seen, cs_word_str(&word));
-        if (seen->count == before)
+        if (!is_fresh(b, &word))
             continue;
         struct cs_str at[CS_WORD_MAX + 2];
         char bytes[CS_WORD_MAX + 2];
@@ -188,36 +207,35 @@ static void add_parameters(struct build *b, struct cs_str schema)
 }
 
 /* The distinct words of a text, so that its vector does not lean towards what is repeated. */
-static void embed_words(const struct cs_model *model, struct cs_str a, struct cs_str b,
-                        float *vector)
+static void put_words(struct build *b, struct cs_str text, struct cs_buf *out)
 {
-    struct cs_terms seen = {0};
-    CS_AUTO_BUF struct cs_buf text = {0};
-    const struct cs_str parts[] = {a, b};
-    for (size_t i = 0; i < CS_COUNT(parts); i++) {
-        struct cs_words words = cs_words(parts[i]);
-        struct cs_word word;
-        while (cs_words_next(&words, &word))
-            if (!word.joined)
-                cs_terms_add(&seen, cs_word_str(&word));
+    struct cs_words words = cs_words(text);
+    struct cs_word word;
+    while (cs_words_next(&words, &word)) {
+        if (word.joined || !is_fresh(b, &word))
+            continue;
+        cs_buf_putstr(out, cs_word_str(&word));
+        cs_buf_putc(out, ' ');
     }
-    for (uint32_t i = 0; i < seen.count; i++) {
-        cs_buf_putstr(&text, seen.at[i]);
-        cs_buf_putc(&text, ' ');
-    }
-    cs_model_embed(model, cs_buf_str(&text), vector);
-    cs_terms_done(&seen);
 }
 
 /* Half what it is called, half what it says of itself. */
-static void add_vector(const struct cs_model *model, struct group *group, struct doc *doc,
+static void add_vector(struct build *b, struct doc *doc, struct cs_str server, struct cs_str name,
                        struct cs_str sentence)
 {
+    const struct cs_model *model = b->index->model;
     size_t width = cs_model_width(model);
-    doc->vector = cs_arena_alloc(&group->arena, width * sizeof *doc->vector);
+    doc->vector = cs_arena_alloc(&doc->group->arena, width * sizeof *doc->vector);
     CS_AUTO_FREE float *second = cs_calloc(width, sizeof *second);
-    embed_words(model, group->name, doc->name, doc->vector);
-    embed_words(model, sentence, (struct cs_str){0}, second);
+    CS_AUTO_BUF struct cs_buf text = {0};
+    b->text++;
+    put_words(b, server, &text);
+    put_words(b, name, &text);
+    cs_model_embed(model, cs_buf_str(&text), doc->vector);
+    cs_buf_clear(&text);
+    b->text++;
+    put_words(b, sentence, &text);
+    cs_model_embed(model, cs_buf_str(&text), second);
     cs_vector_mean(doc->vector, second, width);
 }
 
@@ -243,12 +261,11 @@ static void add_doc(struct build *b, struct group *group, const struct cs_search
                  cs_strn(first.at + first.len, (size_t)(text.at + text.len - first.at) - first.len),
                  FIELD_REST);
     add_parameters(b, from->schema);
-    struct cs_terms seen = {0};
-    add_grams(b, name, &seen, 1);
-    add_grams(b, server, &seen, 1);
-    cs_terms_done(&seen);
-    add_grams(b, cs_text_cut(first, GRAM_BYTES), &seen, SENTENCE_GRAM);
-    cs_terms_done(&seen);
+    b->text++;
+    add_grams(b, name, 1);
+    add_grams(b, server, 1);
+    b->text++;
+    add_grams(b, cs_text_cut(first, GRAM_BYTES), SENTENCE_GRAM);
 
     doc->use_count = b->use_count;
     doc->uses = cs_arena_alloc(&group->arena, b->use_count * sizeof *doc->uses);
@@ -264,7 +281,7 @@ static void add_doc(struct build *b, struct group *group, const struct cs_search
     for (uint32_t i = 0; i < b->gram_count; i++)
         b->gram_at[b->grams[i].gram] = 0;
     if (b->index->model)
-        add_vector(b->index->model, group, doc, first);
+        add_vector(b, doc, server, name, first);
 }
 
 /* The words by which people name the group: "github" of "github-mcp-server". */

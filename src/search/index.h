@@ -87,7 +87,8 @@ struct cs_search {
     float *vectors;      /* by document */
     uint32_t *by_length; /* terms that a typing error may have meant, by length */
     uint32_t length_start[CS_WORD_MAX + 2];
-    float *scratch; /* find.c: SCRATCH floats per document */
+    float *scratch;      /* find.c: SCRATCH floats per document */
+    float *term_scratch; /* find.c: by term */
 };
 
 #define SCRATCH 6

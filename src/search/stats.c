@@ -3,14 +3,13 @@
 #include "base/mem.h"
 #include "search/index.h"
 
-/* BM25 over fields, after Robertson: the frequencies of a word in the fields of a document are
- * weighed, added and then saturated. A frequency here is 0 or 1. */
+/* BM25, with the weight of the field where a word stands in place of its frequency. */
 #define BM25_K1 1.2f
 #define BM25_B  0.6f
 
 static const float field_weights[FIELDS] = {
-    [FIELD_NAME] = 3.0f, [FIELD_GROUP] = 1.5f, [FIELD_TITLE] = 1.5f,      [FIELD_FIRST] = 1.5f,
-    [FIELD_REST] = 1.5f, [FIELD_PARAM] = 0.3f, [FIELD_PARAM_TEXT] = 0.2f, [FIELD_ENUM] = 0.1f,
+    [FIELD_NAME] = 3.5f, [FIELD_GROUP] = 0.6f, [FIELD_TITLE] = 1.4f,      [FIELD_FIRST] = 1.4f,
+    [FIELD_REST] = 1.2f, [FIELD_PARAM] = 0.1f, [FIELD_PARAM_TEXT] = 0.1f, [FIELD_ENUM] = 0.1f,
 };
 
 #define DESCRIPTION  (1u << FIELD_FIRST | 1u << FIELD_REST)
@@ -21,14 +20,15 @@ void cs_search_forget(struct cs_search *x)
 {
     void *const all[] = {x->docs,          x->term_start, x->gram_start, x->postings,
                          x->gram_postings, x->idf,        x->gram_idf,   x->in_names,
-                         x->name_weight,   x->vectors,    x->by_length,  x->scratch};
+                         x->name_weight,   x->vectors,    x->by_length,  x->scratch,
+                         x->term_scratch};
     for (size_t i = 0; i < CS_COUNT(all); i++)
         free(all[i]);
     x->docs = NULL;
     x->term_start = x->gram_start = x->in_names = x->by_length = NULL;
     x->postings = NULL;
     x->gram_postings = NULL;
-    x->idf = x->gram_idf = x->name_weight = x->vectors = x->scratch = NULL;
+    x->idf = x->gram_idf = x->name_weight = x->vectors = x->scratch = x->term_scratch = NULL;
 }
 
 /* Words of groups that went away stay in the dictionaries until they are the greater part. */
@@ -96,13 +96,14 @@ static void weigh_fields(const struct doc *doc, const float *average, float *wei
     }
 }
 
+/* A word counts once, by the best place that it stands in. */
 static uint16_t saturated(uint32_t fields, const float *weights)
 {
     float tf = 0;
     for (int f = 0; f < FIELDS; f++)
-        if (fields & 1u << f)
-            tf += weights[f];
-    return (uint16_t)(WEIGHT_ONE * tf * (BM25_K1 + 1) / (tf + BM25_K1));
+        if (fields & 1u << f && weights[f] > tf)
+            tf = weights[f];
+    return (uint16_t)(1 + WEIGHT_ONE * tf * (BM25_K1 + 1) / (tf + BM25_K1));
 }
 
 /* Turns counts at [i + 1] into where list i starts. */
@@ -191,7 +192,14 @@ static void derive_grams(struct cs_search *x)
     }
 }
 
-/* Terms that stand in names or descriptions, sorted by length. */
+static int by_text(const void *a, const void *b, void *terms)
+{
+    const struct cs_str *at = ((const struct cs_terms *)terms)->at;
+    return cs_search_compare(at[*(const uint32_t *)a], at[*(const uint32_t *)b]);
+}
+
+/* Terms that stand in names or descriptions, sorted by length, then by text: a query that has too
+ * many near words takes the same ones whatever order they came in. */
 static void derive_lengths(struct cs_search *x)
 {
     uint32_t terms = x->terms.count;
@@ -210,6 +218,10 @@ static void derive_lengths(struct cs_search *x)
     for (uint32_t t = 0; t < terms; t++)
         if (wanted[t])
             x->by_length[next[x->terms.at[t].len]++] = t;
+    for (size_t len = 0; len <= CS_WORD_MAX; len++)
+        qsort_r(x->by_length + x->length_start[len],
+                x->length_start[len + 1] - x->length_start[len], sizeof *x->by_length, by_text,
+                &x->terms);
 }
 
 void cs_search_derive(struct cs_search *x)
@@ -231,5 +243,6 @@ void cs_search_derive(struct cs_search *x)
     derive_grams(x);
     derive_lengths(x);
     x->scratch = cs_calloc(x->doc_count * SCRATCH, sizeof *x->scratch);
+    x->term_scratch = cs_calloc(x->terms.count, sizeof *x->term_scratch);
     x->changed = false;
 }

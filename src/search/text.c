@@ -184,10 +184,21 @@ size_t cs_word_grams(const struct cs_word *word, char *bytes, struct cs_str *at)
     }
 }
 
+static bool is_letter(char c)
+{
+    return (unsigned char)c >= 0x80 || kind_of((unsigned char)c) != GAP;
+}
+
 struct cs_str cs_text_cut(struct cs_str text, size_t most)
 {
     if (text.len <= most)
         return text;
+    size_t end = most;
+    while (end > 0 && most - end <= CS_WORD_MAX && is_letter(text.at[end]) &&
+           is_letter(text.at[end - 1]))
+        end--;
+    if (end > 0 && most - end <= CS_WORD_MAX)
+        return cs_strn(text.at, end);
     while (most > 0 && ((unsigned char)text.at[most] & 0xC0) == 0x80)
         most--;
     return cs_strn(text.at, most);

@@ -56,7 +56,7 @@ size_t cs_word_grams(const struct cs_word *word, char *bytes, struct cs_str *at)
 /* The text up to the end of its first sentence, at most `most` bytes, without space around it. */
 struct cs_str cs_text_sentence(struct cs_str text, size_t most);
 
-/* At most `most` bytes, cut between characters. */
+/* At most `most` bytes, cut between words, or between characters if a word is very long. */
 struct cs_str cs_text_cut(struct cs_str text, size_t most);
 
 #endif

@@ -155,6 +155,8 @@ cs_client_call(struct cs_client *client, const struct cs_client_request *request
     r->due = now + r->timeout_ms;
     r->latest = now + (uint64_t)r->timeout_ms * PROGRESS_FACTOR;
     r->max_result = request->max_result_bytes ? request->max_result_bytes : CS_CALL_RESULT_MAX;
+    if (c->parse_max < r->max_result + CS_MESSAGE_SLACK)
+        c->parse_max = r->max_result + CS_MESSAGE_SLACK;
     r->progress = progress;
     r->done = done;
     r->ctx = ctx;

@@ -397,6 +397,9 @@ struct cs_client *cs_client_new_with(uv_loop_t *loop, const struct cs_server_con
         c->events = *events;
     c->ctx = ctx;
     c->parts = *parts;
+    uint64_t largest = server->max_result_bytes > CS_CALL_RESULT_MAX ? server->max_result_bytes
+                                                                     : CS_CALL_RESULT_MAX;
+    c->parse_max = largest + CS_MESSAGE_SLACK;
     c->timer_at = c->connect_at = c->relist_at = c->listen_at = CS_NEVER;
     c->random = uv_hrtime() | 1;
     cs_link_init(&c->requests);

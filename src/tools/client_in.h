@@ -18,11 +18,13 @@
 #define CS_MCP_MODERN "2026-07-28"
 #define CS_MCP_LEGACY "2025-11-25" /* the newest that begins with `initialize` */
 
-#define CS_CALLS_MAX      1000u /* under way at once */
-#define CS_ASKS_MAX       100u  /* questions of one server that are open at once */
-#define CS_ROUNDS_MAX     10u   /* of input_required in one call */
-#define CS_GARBAGE_MAX    1000u /* lines that are no message, before the server is given up */
-#define CS_LOGS_MAX       200u  /* in a second; more are dropped */
+#define CS_CALLS_MAX      1000u      /* under way at once */
+#define CS_ASKS_MAX       100u       /* questions of one server that are open at once */
+#define CS_ROUNDS_MAX     10u        /* of input_required in one call */
+#define CS_GARBAGE_MAX    1000u      /* lines that are no message, before the server is given up */
+#define CS_LOGS_MAX       200u       /* in a second; more are dropped */
+#define CS_LOG_BYTES      8192u      /* of one of them */
+#define CS_MESSAGE_SLACK  (1u << 20) /* what a message may have beside the largest result */
 #define CS_BUCKETS        256u
 #define CS_NEVER          UINT64_MAX
 #define CS_JSON_DEEPEST   1024u
@@ -156,8 +158,10 @@ struct cs_client {
     uint64_t timer_at; /* when it fires; CS_NEVER: not started */
     uint64_t connect_at, relist_at, listen_at;
     uint32_t listen_failures;
+    uint64_t listen_since;
     uint64_t random;
 
+    uint64_t parse_max; /* of a message that is looked into */
     uint64_t next_id;
     struct cs_link requests;
     struct cs_client_call *buckets[CS_BUCKETS];

@@ -56,7 +56,7 @@ static void find_params(struct params *all, const struct cs_type *t, unsigned de
 static void put_param(struct file *f, const struct cs_prop *prop)
 {
     CS_AUTO_BUF struct cs_buf notes = {0}, text = {0};
-    struct cs_str said = cs_json_str(cs_json_get(prop->schema, "description"), f->arena);
+    struct cs_str said = cs_prop_description(prop, f->arena);
     cs_type_notes(prop->schema, prop->type, true, said, f->arena, &notes);
     cs_comment_line(said, PARAM_BYTES, &text);
     bool plain = cs_type_key_is_plain(prop->name);
@@ -153,7 +153,7 @@ static void print_output(struct file *f, const char *own, bool comments)
 {
     struct cs_type_style style = {f->arena, .comments = comments};
     cs_buf_printf(f->out, "export type %sOutput = ", f->type);
-    if (!f->output.root || f->output.root->kind == CS_TYPE_UNKNOWN)
+    if (!f->output.root || cs_type_real(f->output.root)->kind <= CS_TYPE_NEVER)
         cs_buf_puts(f->out, "any");
     else
         cs_type_print(f->output.root, &style, f->out);
@@ -177,7 +177,11 @@ static void put_function(struct file *f, bool optional)
     cs_buf_printf(f->out,
                   "export async function %s(input: %sInput%s): Promise<%sOutput> {\n"
                   "  return caisson.callTool(",
-                  f->ident, f->type, optional ? " = {}" : "", f->type);
+                  f->ident, f->type,
+                  !optional                            ? ""
+                  : cs_type_is_shadowed(f->input.root) ? " = {} as never"
+                                                       : " = {}",
+                  f->type);
     cs_type_quote(f->tool->server, f->out);
     cs_buf_puts(f->out, ", ");
     cs_type_quote(f->tool->name, f->out);

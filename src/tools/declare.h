@@ -8,12 +8,15 @@
  * One file per tool, `<identifier>.ts`:
  *
  *     // JSDoc: description, @category, @riskLevel, @param for each parameter, @example that runs
- *     export type ListCommitsInput = {...}
- *     export type ListCommitsOutput = ...
  *     export async function listCommits(input: ListCommitsInput): Promise<ListCommitsOutput> {
- *         return caisson.callTool('github', 'list_commits', input) as Promise<ListCommitsOutput>;
+ *       return caisson.callTool("github", "list_commits", input);
  *     }
+ *     export type ListCommitsInput = {...}
+ *     export type ListCommits$Filter = {...}     // a schema that several $refs, or itself, name
+ *     export type ListCommitsOutput = ...        // `any` if nothing is known of it
  *     export default listCommits;
+ *
+ * An output schema that cannot be used costs only the output type.
  */
 #ifndef CS_TOOLS_DECLARE_H
 #define CS_TOOLS_DECLARE_H
@@ -62,14 +65,15 @@ void cs_declare_globals(const struct cs_declare_server *servers, size_t count, s
 void cs_declare_summary(struct cs_str description, size_t max, struct cs_buf *out);
 
 /*
- * names.c: an identifier out of any name: "create-pr" -> createPr, "nasa/apod" -> nasaApod,
- * "delete" -> delete_, "2fa" -> _2fa. A name that is an identifier already stays as it is. At most
- * CS_IDENT_MAX bytes; never empty.
+ * names.c: an identifier out of any name: "create-pr" -> createPr, "list_commits" -> listCommits,
+ * "nasa/apod" -> nasaApod, "delete" -> delete_, "2fa" -> _2fa. A name of one word stays as it is.
+ * At most CS_IDENT_MAX bytes; never empty, never a word that the language or the file needs.
  */
 void cs_ident(struct cs_str name, char ident[CS_IDENT_MAX + 1]);
 
-/* The same for a whole server: unique, none is "index", and stable: the n-th tool's identifier
- * depends on the names alone, not on their order. `idents` has room for `count`. */
+/* The same for a whole server: unique (also where case does not count, and beside the names of
+ * types), none is "index", and stable: the n-th tool's identifier depends on the names alone, not
+ * on their order. `idents` has room for `count`. */
 void cs_idents(const struct cs_str *names, size_t count, char (*idents)[CS_IDENT_MAX + 1]);
 
 /* "listCommits" -> "ListCommits", for type names. */

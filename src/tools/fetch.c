@@ -1,5 +1,6 @@
 #include "tools/fetch.h"
 
+#include <signal.h>
 #include <strings.h>
 #include <sys/socket.h>
 
@@ -27,6 +28,7 @@ struct cs_http {
     uv_loop_t *loop;
     const struct cs_curl *curl;
     CURLM *multi;
+    const char *authorities; /* a file of certificates to trust instead of the system's; or NULL */
     uv_timer_t timer;
     uv_timer_t kick; /* tells what failed before curl had it */
     unsigned handles;
@@ -173,9 +175,8 @@ static void act(struct cs_http *http, curl_socket_t fd, int flags)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct socket_watch *w = (struct socket_watch *)poll;
-    int flags = 0;
-    if (status < 0)
-        flags = CURL_CSELECT_ERR;
+    /* After an error curl reads and writes, and so finds out which one it is. */
+    int flags = status < 0 ? CURL_CSELECT_IN | CURL_CSELECT_OUT : 0;
     if (events & UV_READABLE)
         flags |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
@@ -305,8 +306,8 @@ static const char *advice(CURLcode code)
         return "check the proxy in https_proxy or http_proxy";
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-        return "its certificate is not trusted; add its authority to the system's, as root: "
-               "update-ca-certificates";
+        return "its certificate is not trusted; add its authority to the system's with "
+               "update-ca-certificates, or name its file in SSL_CERT_FILE";
     case CURLE_SSL_CONNECT_ERROR:
         return "does it speak TLS on that port?";
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -458,8 +459,14 @@ static void launch(struct cs_fetch *f)
         curl->easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)CS_FETCH_CONNECT_MS);
         curl->easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)f->timeout_ms);
         curl->easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+        /* Cancelling must not wait for a name server that does not answer. */
+        curl->easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+        /* Many requests at once share one connection where it turns out to be HTTP/2. */
+        curl->easy_setopt(e, CURLOPT_PIPEWAIT, url.https ? 1L : 0L);
         curl->easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         curl->easy_setopt(e, CURLOPT_BUFFERSIZE, 128L << 10);
+        if (f->http->authorities)
+            curl->easy_setopt(e, CURLOPT_CAINFO, f->http->authorities);
         if (cs_url_loopback(&url)) /* a proxy has no business there */
             curl->easy_setopt(e, CURLOPT_PROXY, "");
         if (post) {
@@ -576,9 +583,14 @@ int cs_http_start(uv_loop_t *loop, struct cs_http **http, struct cs_err *err)
     const struct cs_curl *curl;
     if (cs_curl_load(&curl, err) < 0)
         return -1;
+    /* TLS writes with plain write(): a server that is gone must not be the end of us. */
+    struct sigaction pipe_action;
+    if (sigaction(SIGPIPE, NULL, &pipe_action) == 0 && pipe_action.sa_handler == SIG_DFL)
+        signal(SIGPIPE, SIG_IGN);
     struct cs_http *h = CS_NEW(struct cs_http);
     h->loop = loop;
     h->curl = curl;
+    h->authorities = getenv("SSL_CERT_FILE");
     h->multi = curl->multi_init();
     if (!h->multi) {
         free(h);

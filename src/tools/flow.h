@@ -19,7 +19,7 @@
 
 struct cs_waiter {
     struct cs_waiter *next;
-    void (*then)(void *ctx, bool again);
+    cs_oauth_then *then;
     void *ctx;
 };
 
@@ -59,7 +59,7 @@ struct cs_flow {
 void cs_flow_discover(struct cs_flow *f, void (*then)(struct cs_flow *f));
 void cs_flow_login(struct cs_flow *f);
 
-/* Ends and frees it. For a login `err` is told; for waiters, `again`. */
+/* Ends and frees it. For a login `err` is told; for waiters both. NULL: nothing failed. */
 void cs_flow_end(struct cs_flow *f, bool again, const struct cs_err *err);
 
 /* Requests. `then` gets status 0 if there was no answer; see fetch_err. */

@@ -191,7 +191,7 @@ static const char fixed[] =
     "/// <reference lib=\"dom\" />\n"
     "// What a program finds inside Caisson, for editors and type checkers.\n"
     "declare const caisson: {\n"
-    "  callTool(server: string, tool: string, args?: object): Promise<any>;\n"
+    "  callTool(server: string, tool: string, args?: any): Promise<any>;\n"
     "};\n"
     "declare const inputs: any;\n"
     "/** Kept from one execution of the session to the next. */\n"

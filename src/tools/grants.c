@@ -67,6 +67,7 @@ void cs_grants_free(struct cs_grants *g)
         return;
     cs_grants_abandon(g);
     empty(g);
+    free(g->dir);
     free(g->path);
     free(g);
 }
@@ -179,6 +180,7 @@ int cs_grants_open(const char *dir, struct cs_grants **grants, struct cs_err *er
     struct cs_grants *g = CS_NEW(struct cs_grants);
     CS_AUTO_BUF struct cs_buf path = {0};
     cs_buf_printf(&path, "%s/oauth.json", dir);
+    g->dir = cs_strdup(dir);
     g->path = cs_strdup(cs_buf_cstr(&path));
     g->lock = -1;
     if (cs_grants_refresh(g, err) < 0) {
@@ -198,6 +200,7 @@ int cs_grants_begin(struct cs_grants *g, struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf name = {0};
     cs_buf_printf(&name, "%s.lock", g->path);
+    mkdir(g->dir, 0700); /* usually there; if it cannot be made, opening says why */
     CS_AUTO_FD int fd = open(cs_buf_cstr(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return cs_fail_errno(err, "%s", cs_buf_cstr(&name));

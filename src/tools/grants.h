@@ -33,7 +33,7 @@ struct cs_want { /* the last challenge of a server */
 };
 
 struct cs_grants {
-    char *path;
+    char *dir, *path;
     struct cs_grant *all; /* the newest first */
     struct cs_want *wants;
     int lock;

@@ -3,8 +3,7 @@
  * legacy era there may also be one GET stream, and a stream that breaks off is taken up again with
  * GET and Last-Event-ID. All of them are a `struct exchange`:
  *
- *     launch -> (401, 403: tokens -> launch) -> data ... -> done -> (wait -> launch with GET) ->
- * over
+ *     launch -> (401, 403: tokens -> launch) -> data ... -> done -> (wait -> launch with GET)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #define AUTH_TRIES   3u
 #define RESUME_TRIES 5u
 #define RETRY_MS     1000u /* before taking up a stream again, if the server does not say */
+#define RETRY_MIN_MS 100u
 #define RETRY_MAX_MS 60000u
 #define WAITING_MAX  (64u << 20) /* bytes of requests that are not answered yet */
 
@@ -47,11 +47,11 @@ struct exchange {
 
     struct cs_fetch *fetch;
     struct cs_sse sse;
-    char *token; /* sent with the last attempt; or NULL */
+    char *token, *session; /* sent with the last attempt; or NULL */
     struct ticket *ticket;
     uv_timer_t *timer;
     unsigned auth_tries, quiet; /* attempts without a single event */
-    bool with_session, resuming, streamed, answered;
+    bool resuming, streamed, answered;
     bool busy, dead;
 };
 
@@ -132,15 +132,11 @@ static void exchange_free(struct exchange *x)
     s->waiting -= x->body.len;
     free(x->version);
     cs_secret_free(x->token);
+    free(x->session);
     cs_buf_done(&x->body);
     cs_headers_done(&x->fixed);
     cs_sse_done(&x->sse);
     free(x);
-}
-
-static void on_linger(uv_timer_t *timer)
-{
-    exchange_free(timer->data);
 }
 
 static void failed(struct exchange *x, enum cs_trouble trouble, int status,
@@ -148,10 +144,24 @@ static void failed(struct exchange *x, enum cs_trouble trouble, int status,
 {
     struct server *s = x->server;
     struct cs_err err = *why;
-    uint64_t id = x->answered ? 0 : x->id;
+    uint64_t id = x->id;
     exchange_free(x);
     if (id)
         s->base.events->failed(s->base.ctx, id, trouble, status, &err);
+}
+
+/* The exchange has brought a response. Usually that was the end of the request; if it had another
+ * id, this is. */
+static void answered(struct exchange *x)
+{
+    struct cs_err err = {0};
+    cs_fail(&err, CS_UPSTREAM, "it answered with a response to another request");
+    failed(x, CS_TROUBLE_LOST, 200, &err);
+}
+
+static void on_linger(uv_timer_t *timer)
+{
+    answered(timer->data);
 }
 
 /* False: the exchange is gone. */
@@ -188,8 +198,8 @@ static void resume(struct exchange *x)
         ms <<= x->quiet < 6 ? x->quiet : 6;
     if (ms > RETRY_MAX_MS)
         ms = RETRY_MAX_MS;
-    if (x->kind == LISTEN && ms < 100) /* a server that ends each stream at once */
-        ms = 100;
+    if (ms < RETRY_MIN_MS) /* a server that ends each stream at once */
+        ms = RETRY_MIN_MS;
     x->quiet++;
     x->resuming = true;
     x->streamed = false;
@@ -203,13 +213,13 @@ static void stream_over(struct exchange *x, const struct cs_err *why)
 {
     struct cs_err err = *why;
     if (x->answered) {
-        exchange_free(x);
+        answered(x);
     } else if (x->kind == LISTEN) {
         if (x->server->closing)
             exchange_free(x);
         else
             resume(x);
-    } else if (!x->modern && x->sse.last_id.len && x->quiet < RESUME_TRIES) {
+    } else if (x->id && !x->modern && x->sse.last_id.len && x->quiet < RESUME_TRIES) {
         resume(x);
     } else {
         if (err.code == CS_OK)
@@ -263,7 +273,7 @@ static void on_data(void *ctx, struct cs_str bytes)
 
 /* Answers */
 
-static void on_tokens(void *ctx, bool again)
+static void on_tokens(void *ctx, bool again, const struct cs_err *why)
 {
     struct ticket *ticket = ctx;
     struct exchange *x = ticket->x;
@@ -276,7 +286,8 @@ static void on_tokens(void *ctx, bool again)
         return;
     }
     struct cs_err err = {0};
-    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`", x->server->config->name);
+    cs_fail(&err, CS_DENIED, "it wants a login: run `caisson login %s`%s%.250s%s",
+            x->server->config->name, why->code ? " (" : "", why->msg, why->code ? ")" : "");
     failed(x, CS_TROUBLE_UNAUTHORIZED, 401, &err);
 }
 
@@ -303,7 +314,7 @@ static void refused(struct exchange *x, int status)
         x->ticket->x = x;
         struct ticket *ticket = x->ticket;
         if (changed) /* another request has brought a new one meanwhile */
-            on_tokens(ticket, true);
+            on_tokens(ticket, true, NULL);
         else
             cs_oauth_challenged(s->oauth, s->config, status, challenge, on_tokens, ticket);
         return;
@@ -345,7 +356,7 @@ static void bad_status(struct exchange *x, int status)
 /* A server that has forgotten the session should say 404. Some say 400, and why. */
 static bool session_lost(const struct exchange *x, int status)
 {
-    if (!x->with_session)
+    if (!x->session)
         return false;
     if (status == 404)
         return true;
@@ -359,8 +370,10 @@ static void no_session(struct exchange *x, int status)
     struct server *s = x->server;
     struct cs_err err = {0};
     cs_fail(&err, CS_UPSTREAM, "it has forgotten the session (HTTP %d)", status);
-    free(s->session);
-    s->session = NULL;
+    if (s->session && strcmp(s->session, x->session) == 0) { /* there may be a new one by now */
+        free(s->session);
+        s->session = NULL;
+    }
     failed(x, CS_TROUBLE_SESSION, status, &err);
 }
 
@@ -383,12 +396,12 @@ static void good_answer(struct exchange *x, int status)
                 (int)(type.len < 80 ? type.len : 80), type.len ? type.at : "");
         failed(x, CS_TROUBLE_STATUS, status, &err);
     } else if (message(x, body)) {
-        if (!x->answered) {
-            cs_fail(&err, CS_UPSTREAM, "it answered with something that is no response");
-            failed(x, CS_TROUBLE_LOST, status, &err);
-        } else {
-            exchange_free(x);
+        if (x->answered) {
+            answered(x);
+            return;
         }
+        cs_fail(&err, CS_UPSTREAM, "it answered with something that is no response");
+        failed(x, CS_TROUBLE_LOST, status, &err);
     }
 }
 
@@ -499,9 +512,10 @@ static void launch(struct exchange *x)
     }
     if (x->version)
         cs_headers_add(&h, "MCP-Protocol-Version", cs_str(x->version));
-    x->with_session = s->session && !x->modern && !x->initialize;
-    if (x->with_session)
-        cs_headers_add(&h, "Mcp-Session-Id", cs_str(s->session));
+    free(x->session);
+    x->session = s->session && !x->modern && !x->initialize ? cs_strdup(s->session) : NULL;
+    if (x->session)
+        cs_headers_add(&h, "Mcp-Session-Id", cs_str(x->session));
     cs_headers_add_entry(&h, s->config->headers);
     add_token(x, &h);
     const char *lines[2 * CS_HEADERS_MAX + 1];

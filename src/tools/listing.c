@@ -155,13 +155,11 @@ static bool take_tools(struct cs_client *c, struct cs_json_val tools)
 /* Was this cursor there before? Notes it. */
 static bool seen(struct cs_listing *l, struct cs_str cursor)
 {
-    const char *at = l->cursors.at, *end = at + l->cursors.len;
-    while (at < end) {
-        size_t len;
-        memcpy(&len, at, sizeof len);
-        if (cs_str_eq(cs_strn(at + sizeof len, len), cursor))
+    size_t len;
+    for (size_t at = 0; at < l->cursors.len; at += sizeof len + len) {
+        memcpy(&len, l->cursors.at + at, sizeof len);
+        if (cs_str_eq(cs_strn(l->cursors.at + at + sizeof len, len), cursor))
             return true;
-        at += sizeof len + len;
     }
     cs_buf_put(&l->cursors, &cursor.len, sizeof cursor.len);
     cs_buf_putstr(&l->cursors, cursor);
@@ -237,6 +235,7 @@ void cs_listen_begin(struct cs_client *c)
     r->string_id = true;
     cs_request_begin(r, "subscriptions/listen");
     c->listen_id = r->id;
+    c->listen_since = cs_client_now();
     cs_buf_puts(&c->out, "\"notifications\":{\"toolsListChanged\":true}");
     cs_request_send(r, "subscriptions/listen", (struct cs_str){0}, NULL);
 }
@@ -246,6 +245,8 @@ void cs_listen_over(struct cs_client *c, bool for_good)
     c->listen_id = 0;
     if (for_good || c->phase != CS_CONN_READY)
         return;
+    if (cs_client_now() - c->listen_since >= c->parts.steady)
+        c->listen_failures = 0;
     uint64_t delay = c->parts.backoff;
     for (uint32_t i = 0; i < c->listen_failures && delay < c->parts.backoff_max; i++)
         delay *= 2;

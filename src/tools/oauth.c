@@ -89,7 +89,7 @@ void cs_flow_end(struct cs_flow *f, bool again, const struct cs_err *err)
     bool is_login = f->is_login;
     struct cs_login login = f->login;
     struct cs_err why = err ? *err : (struct cs_err){0};
-    if (why.code != CS_OK)
+    if (why.code != CS_OK && is_login)
         cs_wrap(&why, "login to '%s'", f->name);
     cs_secret_done(&f->state);
     cs_secret_done(&f->verifier);
@@ -98,7 +98,7 @@ void cs_flow_end(struct cs_flow *f, bool again, const struct cs_err *err)
     free(f);
     for (struct cs_waiter *w; (w = waiters);) {
         waiters = w->next;
-        w->then(w->ctx, again);
+        w->then(w->ctx, again, &why);
         free(w);
     }
     if (is_login)
@@ -243,9 +243,17 @@ int cs_flow_store(struct cs_flow *f, const struct cs_tokens *t, struct cs_err *e
 static void got_credentials(struct cs_flow *f, int status, struct cs_str body)
 {
     struct cs_tokens tokens;
-    bool good = status == 200 && cs_tokens_parse(body, &f->arena, &tokens, NULL) == 0 &&
-                cs_flow_store(f, &tokens, NULL) == 0;
-    cs_flow_end(f, good, NULL);
+    struct cs_err err = {0};
+    char code[64];
+    if (status == 0)
+        err = f->fetch_err;
+    else if (status != 200)
+        cs_oauth_error(body, status, code, &err);
+    else if (cs_tokens_parse(body, &f->arena, &tokens, &err) == 0)
+        cs_flow_store(f, &tokens, &err);
+    if (err.code != CS_OK)
+        cs_wrap(&err, "client credentials");
+    cs_flow_end(f, err.code == CS_OK, &err);
 }
 
 static void ask_credentials(struct cs_flow *f)
@@ -407,7 +415,7 @@ static void remember(struct cs_oauth *oauth, const struct cs_flow *f)
 }
 
 void cs_oauth_challenged(struct cs_oauth *oauth, const struct cs_server_config *server, int status,
-                         struct cs_str challenge, void (*then)(void *ctx, bool again), void *ctx)
+                         struct cs_str challenge, cs_oauth_then *then, void *ctx)
 {
     struct cs_flow *f = flow_of(oauth, server);
     if (!f) {

@@ -25,11 +25,13 @@ struct cs_str cs_oauth_token(struct cs_oauth *oauth, const struct cs_server_conf
 
 /*
  * A request was answered with 401, or 403 and insufficient_scope. `challenge` is its
- * WWW-Authenticate. Tries what needs no person (refresh; client credentials), then `then(ctx,
- * true)`: try again; or false: a person must log in.
+ * WWW-Authenticate, which is kept for `caisson login`. Tries what needs no person (refresh; client
+ * credentials), then `then(ctx, true)`: try again; or false: a person must log in. `why` says what
+ * was tried and failed (code CS_OK: nothing could be).
  */
+typedef void cs_oauth_then(void *ctx, bool again, const struct cs_err *why);
 void cs_oauth_challenged(struct cs_oauth *oauth, const struct cs_server_config *server, int status,
-                         struct cs_str challenge, void (*then)(void *ctx, bool again), void *ctx);
+                         struct cs_str challenge, cs_oauth_then *then, void *ctx);
 
 /*
  * `caisson login NAME`: the whole flow. `open` is given the address a person must visit; the code

@@ -94,6 +94,8 @@ static void put_u64(struct cs_buf *b, uint64_t v)
  * are escaped, since some readers take them for the end of a line. */
 void cs_put_line(struct cs_buf *out, struct cs_str json)
 {
+    if (json.len == 0)
+        return;
     const char *at = json.at, *end = json.at + json.len;
     while (at < end) {
         const char *p = at;
@@ -339,7 +341,10 @@ static void on_log(struct cs_client *c, struct cs_json_val params)
     struct cs_json_val data = cs_json_get(params, "data");
     struct cs_str text =
         cs_json_type(data) == CS_JSON_STRING ? cs_json_str(data, &arena) : cs_json_raw(data);
-    c->events.log(c->ctx, cs_json_str(cs_json_get(params, "level"), &arena), text);
+    struct cs_str level = cs_json_str(cs_json_get(params, "level"), &arena);
+    text.len = text.len < CS_LOG_BYTES ? text.len : CS_LOG_BYTES;
+    level.len = level.len < 32 ? level.len : 32;
+    c->events.log(c->ctx, level, text);
 }
 
 static void on_notification(struct cs_client *c, struct cs_json_val method,
@@ -384,8 +389,67 @@ static void on_one(struct cs_client *c, struct cs_json_val root, uint64_t reques
     }
 }
 
+/* From the quote of a string to its closing one, or to the end. */
+static const char *skip_string(const char *at, const char *end)
+{
+    while (++at < end && *at != '"')
+        at += *at == '\\';
+    return at;
+}
+
+/* The value of "id" in an object, found without looking at the rest; empty if there is none. Of a
+ * message that nobody would take, only this is of interest, and a tape of it would be several times
+ * its size. */
+static struct cs_str find_id(struct cs_str json)
+{
+    const char *end = json.at + json.len, *value = NULL;
+    bool key = false;
+    int depth = 0;
+    for (const char *at = json.at; at < end; at++) {
+        if (*at == '"') {
+            const char *from = at;
+            at = skip_string(at, end);
+            if (depth == 1 && !value)
+                key = at - from == 3 && memcmp(from, "\"id", 3) == 0;
+        } else if (*at == ':' && depth == 1) {
+            value = at + 1;
+        } else if (depth == 1 && (*at == ',' || *at == '}')) {
+            if (key && value)
+                return cs_strn(value, (size_t)(at - value));
+            key = false;
+            value = NULL;
+        } else {
+            depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        }
+    }
+    return (struct cs_str){0};
+}
+
+/* Too large for any result that is allowed: costs the one request that it answers. */
+static void too_large(struct cs_client *c, struct cs_str json, uint64_t request)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    struct cs_str token = find_id(json);
+    bool string = false;
+    struct cs_client_call *r = cs_request_find(c, request);
+    if (token.len > 0 && token.len < 64 && cs_json_parse(token, NULL, &doc, NULL) == 0)
+        r = cs_request_find(c, read_id(cs_json_root(&doc), &string));
+    if (!r || r->string_id != string) {
+        garbage(c, "a message that is too large");
+        return;
+    }
+    struct cs_err err = {0};
+    cs_fail(&err, CS_LIMIT, "it answered %zu bytes, which is more than any result may have",
+            json.len);
+    cs_client_trouble(c, r->id, CS_TROUBLE_TOO_LARGE, 0, &err);
+}
+
 void cs_client_message(struct cs_client *c, struct cs_str json, uint64_t request)
 {
+    if (json.len > c->parse_max) {
+        too_large(c, json, request);
+        return;
+    }
     const struct cs_json_limits limits = {
         .bytes = CS_MESSAGE_MAX + 1, .depth = CS_JSON_DEEPEST, .allow_duplicate = true};
     CS_AUTO_JSON struct cs_json doc = {0};
@@ -479,10 +543,9 @@ void cs_client_trouble(struct cs_client *c, uint64_t id, enum cs_trouble trouble
         cs_listen_over(c, trouble == CS_TROUBLE_STATUS && http_status < 500);
         return;
     case CS_REQ_CALL:
-        if (login) {
-            c->info.last_error = err;
+        c->info.last_error = err;
+        if (login)
             cs_client_set_state(c, CS_CLIENT_LOGIN);
-        }
         cs_call_fail(r, &err,
                      trouble == CS_TROUBLE_LOST || http_status >= 500 || http_status == 429, 0);
         return;

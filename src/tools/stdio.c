@@ -271,7 +271,7 @@ static struct cs_str stdio_stderr(struct cs_transport *t)
 {
     struct stdio *s = (struct stdio *)t;
     size_t n = s->errors.len < CS_STDERR_KEPT ? s->errors.len : CS_STDERR_KEPT;
-    return cs_strn(s->errors.at + (s->errors.len - n), n);
+    return n ? cs_strn(s->errors.at + (s->errors.len - n), n) : (struct cs_str){0};
 }
 
 /* --- out --- */
@@ -346,16 +346,31 @@ static void stdio_send(struct cs_transport *t, const struct cs_outgoing *message
 
 /* --- the child's end --- */
 
-/* The last line that says something. */
-static struct cs_str last_words(struct stdio *s)
+/* The line of stderr that most likely says why: the last one with an error in it, or the last. */
+static const char *last_words(struct stdio *s, char *to, size_t size)
 {
-    struct cs_str tail = stdio_stderr(&s->base);
-    while (tail.len > 0 && strchr(" \t\r\n", tail.at[tail.len - 1]))
-        tail.len--;
-    size_t from = tail.len;
-    while (from > 0 && tail.at[from - 1] != '\n' && tail.len - from < 200)
-        from--;
-    return cs_strn(tail.at + from, tail.len - from);
+    struct cs_str tail = stdio_stderr(&s->base), best = {0};
+    if (tail.len > 4096)
+        tail = cs_strn(tail.at + tail.len - 4096, 4096);
+    while (tail.len > 0) {
+        const char *newline = memrchr(tail.at, '\n', tail.len);
+        struct cs_str line = tail;
+        if (newline)
+            line = cs_strn(newline + 1, (size_t)(tail.at + tail.len - newline) - 1);
+        tail.len = newline ? (size_t)(newline - tail.at) : 0;
+        while (line.len > 0 && strchr(" \t\r", line.at[line.len - 1]))
+            line.len--;
+        bool error = line.len > 0 && memmem(line.at, line.len, "rror", 4);
+        if (error || best.len == 0)
+            best = line;
+        if (error)
+            break;
+    }
+    size_t n = best.len < size - 1 ? best.len : size - 1;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (unsigned char)best.at[i] < 0x20 || best.at[i] == 0x7F ? ' ' : best.at[i];
+    to[n] = '\0';
+    return to;
 }
 
 static void say_end(struct stdio *s, const siginfo_t *info)
@@ -366,15 +381,16 @@ static void say_end(struct stdio *s, const siginfo_t *info)
         cs_fail(&s->why, CS_UPSTREAM, "%s", s->suspect);
         return;
     }
-    struct cs_str words = last_words(s);
+    char words[200];
+    last_words(s, words, sizeof words);
+    const char *colon = *words ? ": " : "";
     bool half = s->input.len > s->taken;
     if (info->si_code == CLD_EXITED)
-        cs_fail(&s->why, CS_UPSTREAM, "it ended with status %d%s%s%.*s", info->si_status,
-                half ? " in the middle of a message" : "", words.len ? ": " : "",
-                CS_STR_ARG(words));
+        cs_fail(&s->why, CS_UPSTREAM, "it ended with status %d%s%s%s", info->si_status,
+                half ? " in the middle of a message" : "", colon, words);
     else
-        cs_fail(&s->why, CS_UPSTREAM, "it was ended by signal %d (%s)%s%.*s", info->si_status,
-                strsignal(info->si_status), words.len ? ": " : "", CS_STR_ARG(words));
+        cs_fail(&s->why, CS_UPSTREAM, "it was ended by signal %d (%s)%s%s", info->si_status,
+                strsignal(info->si_status), colon, words);
 }
 
 static void on_pid(uv_poll_t *h, int status, int events)

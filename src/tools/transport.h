@@ -50,7 +50,8 @@ struct cs_transport_events {
     /* One message, complete, not checked beyond its size. `request`: the request of ours on whose
      * stream it came (HTTP), or 0. */
     void (*message)(void *ctx, struct cs_str json, uint64_t request);
-    /* Request `id` will get no answer. `http_status` is 0 if there was none. */
+    /* Request `id` will get no answer. `http_status` is 0 if there was none. It may come for one
+     * that has been answered, and then means nothing. */
     void (*failed)(void *ctx, uint64_t id, enum cs_trouble trouble, int http_status,
                    const struct cs_err *err);
     /* The connection is over: the child is dead and reaped, nothing is open. `err` says why if we
@@ -88,6 +89,8 @@ int cs_stdio_new(uv_loop_t *loop, const struct cs_server_config *server,
 struct cs_http;  /* curl's multi handle on the loop; one for all HTTP servers */
 struct cs_oauth; /* tokens; see oauth.h */
 
+/* Loads libcurl at first; CS_MISSING if it is not installed. Stop it after its transports are
+ * closed and its cs_oauth is freed. */
 int cs_http_start(uv_loop_t *loop, struct cs_http **http, struct cs_err *err);
 void cs_http_stop(struct cs_http *http, void (*stopped)(void *ctx), void *ctx);
 

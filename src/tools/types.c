@@ -243,7 +243,8 @@ static struct cs_type *read_object(struct cs_type_reader *r, const struct schema
 {
     struct cs_json_val required = s->word[W_REQUIRED], name;
     size_t wanted = is(s, W_REQUIRED, CS_JSON_ARRAY) ? cs_json_count(required) : 0;
-    struct cs_props props = cs_props(r, cs_json_count(s->word[W_PROPERTIES]) + wanted + TUPLE_MAX);
+    size_t extra = cs_json_type(s->word[W_NAMES]) == CS_JSON_NONE ? 0 : TUPLE_MAX;
+    struct cs_props props = cs_props(r, cs_json_count(s->word[W_PROPERTIES]) + wanted + extra);
     read_properties(r, s->word[W_PROPERTIES], &props);
     struct cs_type *rest = read_rest(r, s);
     read_names(r, s, &props, &rest);

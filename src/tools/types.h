@@ -88,6 +88,10 @@ const struct cs_type *cs_type_real(const struct cs_type *t);
 /* Would `{}` do? */
 bool cs_type_takes_nothing(const struct cs_type *t);
 
+/* Has an object of this type optional properties that every object inherits, as `constructor`? A
+ * checker then takes `{}` for wrong. */
+bool cs_type_is_shadowed(const struct cs_type *t);
+
 /* Does this value of the schema (a default, an example) fit? False if in doubt. */
 bool cs_type_fits(const struct cs_type *t, struct cs_json_val value, unsigned depth);
 
@@ -110,6 +114,9 @@ void cs_type_print(const struct cs_type *t, const struct cs_type_style *style, s
 /* "default 30, 1 to 100"; nothing if there is nothing to say. `said` is what stands before it. */
 void cs_type_notes(struct cs_json_val schema, const struct cs_type *type, bool limits,
                    struct cs_str said, struct cs_arena *arena, struct cs_buf *out);
+
+/* What its schema says of it; else what the schema says that it refers to. */
+struct cs_str cs_prop_description(const struct cs_prop *prop, struct cs_arena *arena);
 
 /* `owner`, or `"Start<"` if it is no identifier. */
 void cs_type_key(struct cs_str name, struct cs_buf *out);

@@ -27,6 +27,7 @@ struct cs_type **cs_type_parts(struct cs_type_reader *r, size_t count)
 struct cs_props cs_props(struct cs_type_reader *r, size_t max)
 {
     size_t slots = 8;
+    r->nodes += max / 4; /* objects that are copied again and again count as well */
     while (slots < max * 2)
         slots *= 2;
     return (struct cs_props){
@@ -162,6 +163,13 @@ struct cs_type *cs_type_either(struct cs_type_reader *r, struct cs_type *a, stru
 
 /* --- both --- */
 
+/* For an example it matters which of two strings is kept. */
+static bool says_more(const struct cs_type *t)
+{
+    return cs_json_type(cs_json_get(t->schema, "format")) != CS_JSON_NONE ||
+           cs_json_type(cs_json_get(t->schema, "pattern")) != CS_JSON_NONE;
+}
+
 static enum cs_type_kind kind_of_value(const struct cs_type *t)
 {
     enum cs_json_type type = cs_json_type(t->value);
@@ -196,13 +204,6 @@ static struct cs_type *narrow(struct cs_type_reader *r, struct cs_type *a, struc
     if (t->kind == CS_TYPE_UNION)
         t->schema = u->schema;
     return t;
-}
-
-/* For an example it matters which of two strings is kept. */
-static bool says_more(const struct cs_type *t)
-{
-    return cs_json_type(cs_json_get(t->schema, "format")) != CS_JSON_NONE ||
-           cs_json_type(cs_json_get(t->schema, "pattern")) != CS_JSON_NONE;
 }
 
 /* Both simple, or one simple and the other an object or an array. */
@@ -250,9 +251,10 @@ struct cs_type *cs_type_both(struct cs_type_reader *r, struct cs_type *a, struct
 {
     if (a->kind == CS_TYPE_UNKNOWN || b->kind == CS_TYPE_NEVER)
         return b;
-    if (b->kind == CS_TYPE_UNKNOWN || a->kind == CS_TYPE_NEVER || same(a, b) ||
-        r->nodes >= CS_TYPES_NODES)
+    if (b->kind == CS_TYPE_UNKNOWN || a->kind == CS_TYPE_NEVER || r->nodes >= CS_TYPES_NODES)
         return a;
+    if (same(a, b))
+        return says_more(b) ? b : a;
     if (a->kind == CS_TYPE_OBJECT && b->kind == CS_TYPE_OBJECT)
         return is_any_object(a) ? b : is_any_object(b) ? a : merge(r, a, b);
     if (is_plain(a) && is_plain(b))

@@ -167,7 +167,7 @@ static void note_values(struct notes *n, struct cs_json_val values)
 {
     struct cs_json_iter it = {0};
     struct cs_json_val first;
-    if (cs_json_type(values) != CS_JSON_ARRAY)
+    if (cs_json_type(values) != CS_JSON_ARRAY || cs_json_count(values) == 0)
         return;
     note(n);
     cs_buf_printf(n->out, "one of %" PRIu32 " values", cs_json_count(values));
@@ -206,6 +206,14 @@ void cs_type_notes(struct cs_json_val schema, const struct cs_type *type, bool l
         note_values(&n, cs_json_get(schema, "enum"));
     if (cs_json_bool(cs_json_get(schema, "deprecated"), &deprecated) && deprecated)
         note_text(&n, "", CS_STR("deprecated"), 10, "");
+}
+
+struct cs_str cs_prop_description(const struct cs_prop *prop, struct cs_arena *arena)
+{
+    struct cs_str said = cs_json_str(cs_json_get(prop->schema, "description"), arena);
+    if (said.len == 0 && prop->type->kind == CS_TYPE_NAMED)
+        said = cs_json_str(cs_json_get(prop->type->def->schema, "description"), arena);
+    return said;
 }
 
 /* --- types --- */
@@ -312,7 +320,7 @@ static bool print_comment(struct printer *p, const struct cs_prop *prop, bool ba
     if (!p->style->comments || bare)
         return false;
     CS_AUTO_BUF struct cs_buf notes = {0}, all = {0};
-    struct cs_str said = cs_json_str(cs_json_get(prop->schema, "description"), p->style->arena);
+    struct cs_str said = cs_prop_description(prop, p->style->arena);
     cs_type_notes(prop->schema, prop->type, p->style->limits, said, p->style->arena, &notes);
     cs_comment_line(said, COMMENT_BYTES, &all);
     if (notes.len) {

@@ -6,7 +6,7 @@
 
 /* A lookup costs as many steps as the object has keys; a schema that needs more is a hostile one.
  */
-#define STEPS 20000000u
+#define STEPS 3000000u
 
 static bool is_object(struct cs_json_val v)
 {
@@ -167,8 +167,10 @@ static struct cs_str hint_of(struct cs_refs *r, struct cs_str ref)
 
 static void add(struct cs_refs *r, struct cs_str ref)
 {
+    if (r->count >= CS_TYPES_DEFS)
+        return;
     struct cs_json_val target = cs_refs_resolve(r, ref);
-    if (cs_json_type(target) == CS_JSON_NONE || r->count >= CS_TYPES_DEFS)
+    if (cs_json_type(target) == CS_JSON_NONE)
         return;
     struct cs_type_def **at = slot(r, target.at);
     if (*at)

@@ -118,6 +118,34 @@ bool cs_type_takes_nothing(const struct cs_type *t)
     return takes_nothing(t, 0);
 }
 
+static bool is_shadowed(const struct cs_prop *props, size_t count)
+{
+    static const char *const inherited[] = {
+        "constructor",    "toString",      "toLocaleString",      "valueOf",
+        "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; !props[i].required && j < CS_COUNT(inherited); j++) {
+            if (cs_str_is(props[i].name, inherited[j]))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool cs_type_is_shadowed(const struct cs_type *t)
+{
+    t = cs_type_real(t);
+    if (t->kind == CS_TYPE_OBJECT)
+        return is_shadowed(t->props, t->count);
+    bool parts = t->kind == CS_TYPE_UNION || t->kind == CS_TYPE_BOTH;
+    for (size_t i = 0; parts && i < t->count; i++) {
+        const struct cs_type *part = cs_type_real(t->parts[i]);
+        if (part->kind == CS_TYPE_OBJECT && is_shadowed(part->props, part->count))
+            return true;
+    }
+    return false;
+}
+
 /* --- scalars --- */
 
 static bool number_of(struct cs_json_val schema, const char *word, double *number)
@@ -265,6 +293,8 @@ static void sample_props(struct sampler *s, const struct cs_prop *props, size_t 
             sample(s, props[i].type, props[i].name);
     }
     cs_buf_puts(s->out, *comma == ',' ? " }" : "{}");
+    if (is_shadowed(props, count))
+        cs_buf_puts(s->out, " as never");
 }
 
 static void sample_array(struct sampler *s, const struct cs_type *t, struct cs_str hint)

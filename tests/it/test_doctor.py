@@ -26,6 +26,14 @@ def test_doctor_speaks_json(t):
             t.true(rows[wall].get("remedy"), "%s does not hold, and nothing says what to do" % wall)
 
 
+def test_doctor_tries_a_jailed_server(t):
+    rows = walls(t)
+    needed = [w for w in WALLS[:9] if w != "landlock"]
+    data = t.caisson("doctor", "-o", "json").json()
+    t.equal(data["jailed_servers"], all(rows[w]["holds"] for w in needed), "jailed_servers")
+    t.matches(t.caisson("doctor").out, r"(there|absent) +jailed servers ", "doctor")
+
+
 def test_the_status_of_doctor_follows_from_the_walls(t):
     rows = walls(t)
     all_required = all(w["holds"] for w in rows.values() if w.get("required", True))

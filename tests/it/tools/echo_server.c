@@ -3,6 +3,8 @@
  * thread, blocking. Its tools: `echo` answers its arguments, as JSON text and as structuredContent;
  * `big` answers a text of `bytes` bytes; `rows` answers `rows` records as structuredContent; `exit`
  * ends the server with `status`.
+ *
+ *     echo_server [N]      and N more tools that do nothing, so that a catalogue can be made large
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +26,20 @@ static const char tools[] =
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"rows\":{\"type\":\"integer\"}},"
     "\"required\":[\"rows\"]},\"annotations\":{\"readOnlyHint\":true}},"
     "{\"name\":\"exit\",\"description\":\"Ends this server.\","
-    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"status\":{\"type\":\"integer\"}}}}]";
+    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"status\":{\"type\":\"integer\"}}}}";
+
+static unsigned long fillers; /* tools that do nothing */
+
+static void put_tools(struct cs_json_writer *w)
+{
+    cs_json_put_raw(w, cs_str(tools));
+    for (unsigned long i = 0; i < fillers; i++)
+        cs_buf_printf(w->out,
+                      ",{\"name\":\"filler_%lu\",\"description\":\"Number %lu of those that do "
+                      "nothing.\",\"inputSchema\":{\"type\":\"object\"}}",
+                      i, i);
+    cs_buf_putc(w->out, ']');
+}
 
 static void send_out(struct cs_buf *out)
 {
@@ -126,7 +141,7 @@ static void answer(struct cs_str line, struct cs_buf *out)
         cs_json_key(&w, "result");
         cs_json_open(&w, '{');
         cs_json_key(&w, "tools");
-        cs_json_put_raw(&w, cs_str(tools));
+        put_tools(&w);
         cs_json_close(&w, '}');
     } else if (cs_json_is(method, "initialize")) {
         cs_json_key(&w, "result");
@@ -149,8 +164,9 @@ static void answer(struct cs_str line, struct cs_buf *out)
     send_out(out);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    fillers = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
     CS_AUTO_BUF struct cs_buf in = {0}, out = {0};
     for (;;) {
         size_t scanned = in.len;

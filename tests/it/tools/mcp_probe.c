@@ -21,6 +21,8 @@
  *     bench N TOOL JSON  N calls one after the other, and how long they took
  *     listed N           wait until so many lists have come
  *     sleep MS           info            refresh
+ *     login              prints the address that a browser must visit, and waits
+ *     logout
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -43,7 +45,7 @@ struct probe {
     struct cs_client_options options;
     struct cs_client_parts parts;
     const char *elicit, *sample;
-    bool silent, quiet, woken;
+    bool silent, quiet;
     unsigned open, listed;
     uint64_t failed;
     struct cs_pair env[MANY], headers[MANY];
@@ -242,24 +244,23 @@ static struct cs_client_call *start(struct probe *p, const char *tool, const cha
 
 static void on_wake(uv_timer_t *t)
 {
-    ((struct probe *)t->data)->woken = true;
+    (void)t;
 }
 
-/* Runs the loop until `holds`, or so long. */
+/* Runs the loop until `holds`, or so long. A turn may end without a look at what the timers did, so
+ * there is one every few ms. */
 static bool until(struct probe *p, bool (*holds)(struct probe *p, const void *what),
                   const void *what, uint64_t ms)
 {
     uv_timer_t *t = CS_NEW(uv_timer_t);
     uv_timer_init(p->loop, t);
-    t->data = p;
-    p->woken = false;
-    uv_update_time(p->loop);
-    uv_timer_start(t, on_wake, ms, 0);
-    while (!p->woken && !(holds && holds(p, what)))
+    uv_timer_start(t, on_wake, 5, 5);
+    uint64_t end = uv_hrtime() + ms * 1000000;
+    bool held = false;
+    while (!(held = holds && holds(p, what)) && uv_hrtime() < end)
         uv_run(p->loop, UV_RUN_ONCE);
-    uv_timer_stop(t);
     uv_close((uv_handle_t *)t, (uv_close_cb)free);
-    return !p->woken;
+    return held;
 }
 
 static bool settled(struct probe *p, const void *what)
@@ -368,6 +369,38 @@ static bool option(struct probe *p, const char *word, char ***at)
     return true;
 }
 
+static void put_event(const char *event, const char *key, const char *value)
+{
+    CS_AUTO_BUF struct cs_buf b = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&b);
+    begin(&w, event);
+    cs_json_key(&w, key);
+    cs_json_put_z(&w, value);
+    cs_json_close(&w, '}');
+    line(&b);
+}
+
+static void on_open(void *ctx, const char *url)
+{
+    (void)ctx;
+    put_event("open", "url", url);
+}
+
+static void on_login(void *ctx, const struct cs_err *err)
+{
+    struct probe *p = ctx;
+    put_event("login", "error", err->code ? err->msg : NULL);
+    p->open--;
+}
+
+static void login(struct probe *p)
+{
+    const struct cs_login how = {.server = &p->server, .open = on_open, .done = on_login, .ctx = p};
+    p->open++;
+    cs_oauth_login(p->options.oauth, &how);
+    until(p, none_open, NULL, 600000);
+}
+
 static void act(struct probe *p, const char *word, char ***at)
 {
     if (strcmp(word, "connect") == 0) {
@@ -408,6 +441,12 @@ static void act(struct probe *p, const char *word, char ***at)
         until(p, NULL, NULL, number(at));
     } else if (strcmp(word, "info") == 0) {
         put_info(p, "info", true);
+    } else if (strcmp(word, "login") == 0) {
+        login(p);
+    } else if (strcmp(word, "logout") == 0) {
+        struct cs_err err = {0};
+        cs_oauth_logout(p->options.oauth, &p->server, &err);
+        put_event("logout", "error", err.code ? err.msg : NULL);
     } else if (strcmp(word, "refresh") == 0) {
         cs_client_refresh(p->client);
     } else {

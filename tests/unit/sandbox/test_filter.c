@@ -229,8 +229,17 @@ static int server_refusals(void)
 
 static int server_network(void)
 {
-    if (socket(AF_INET, SOCK_STREAM, 0) < 0 || socket(AF_INET6, SOCK_DGRAM, 0) < 0)
+    const int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+    if (socket(AF_INET, SOCK_STREAM, 0) < 0 || socket(AF_INET6, SOCK_DGRAM | flags, 0) < 0 ||
+        socket(AF_INET, SOCK_STREAM | flags, IPPROTO_TCP) < 0 ||
+        socket(AF_INET, SOCK_DGRAM, IPPROTO_UDP) < 0)
         return 1;
+    static const int kinds[][2] = {{SOCK_RAW, IPPROTO_ICMP},    {SOCK_RAW, 0},
+                                   {SOCK_STREAM, IPPROTO_SCTP}, {SOCK_SEQPACKET, 0},
+                                   {SOCK_DGRAM, IPPROTO_ICMP},  {SOCK_STREAM, 262}};
+    for (size_t i = 0; i < CS_COUNT(kinds); i++)
+        if (socket(AF_INET, kinds[i][0], kinds[i][1]) >= 0 || errno != EPERM)
+            return 20 + (int)i;
     static const int others[] = {AF_UNIX, AF_NETLINK, AF_VSOCK, AF_PACKET, AF_ALG};
     for (size_t i = 0; i < CS_COUNT(others); i++)
         if (socket(others[i], SOCK_STREAM, 0) >= 0 || errno != EPERM)

@@ -4,11 +4,14 @@
 #include <arpa/inet.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "sandbox/guest_server.h"
 #include "sandbox/launch_jail.h"
 #include "sandbox/role.h"
+#include "sandbox/walls.h"
 
 static char shown[128], changed[128], secret[128]; /* directories and a file, in `dir` */
 
@@ -74,6 +77,20 @@ static void test_streams_and_status(void **state)
     assert_int_equal(info.si_status, 7);
 }
 
+/* True but for a root that is none: then its files stay its own, and the jail another's. */
+static bool may_map(void)
+{
+    char line[256];
+    unsigned long long caps = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "CapEff:", 7) == 0)
+            caps = strtoull(line + 7, NULL, 16);
+    if (f)
+        fclose(f);
+    return geteuid() != 0 || (caps & (1ull << 21));
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -106,7 +123,32 @@ static void test_files(void **state)
     struct stat st;
     snprintf(path, sizeof path, "%s/sub/c.txt", changed);
     assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_uid, geteuid());
+    if (may_map())
+        assert_int_equal(st.st_uid, geteuid());
+}
+
+/* Where files are mapped, it does not take an open door. */
+static void test_private_directories(void **state)
+{
+    (void)state;
+    if (!may_map()) {
+        print_message("skip: root without CAP_SYS_ADMIN cannot map files\n");
+        return;
+    }
+    char path[256], text[64];
+    snprintf(path, sizeof path, "%s/private", changed);
+    assert_int_equal(mkdir(path, 0700), 0);
+    put(path, "in.txt", "private");
+    const char *const write_private[] = {path, NULL};
+    char script[600];
+    snprintf(script, sizeof script, "cat %s/in.txt > %s/out.txt", path, path);
+    const char *argv[] = {"sh", "-c", script, NULL};
+    struct cs_launch l = jailed(argv);
+    l.write = write_private;
+    struct cs_child child = start(&l);
+    assert_int_equal(await_end(&child).si_status, 0);
+    get(path, "out.txt", text, sizeof text);
+    assert_string_equal(text, "private");
 }
 
 static void test_nothing_else_is_writable(void **state)
@@ -322,8 +364,8 @@ static void test_refusals(void **state)
     argv[0] = path;
     l = jailed(argv);
     refuse(&l, &err);
-    assert_int_equal(err.code, CS_MISSING);
-    assert_non_null(strstr(err.msg, "name its directory under \"read\""));
+    if (err.code != CS_MISSING || !strstr(err.msg, "name its directory under \"read\""))
+        fail_msg("%s", err.msg);
 }
 
 static void test_paths(void **state)
@@ -467,17 +509,56 @@ static void test_hosts(void **state)
     assert_non_null(strstr(failure.msg, "\"hosts\""));
 }
 
+/* Node heeds the variables, where it is new enough. */
+static void test_fetch_of_node(void **state)
+{
+    (void)state;
+    char here[PATH_MAX / 2], node[PATH_MAX];
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(node, sizeof node, "%s/tests/it/peers/node_modules/.bin/node", here);
+    if (access(node, X_OK) < 0) {
+        print_message("skip: no node in tests/it/peers\n");
+        return;
+    }
+    pthread_t thread;
+    int port, listener;
+    assert_int_equal(host_start(&port, &thread, &listener), 0);
+    char allowed[32], script[1024];
+    snprintf(allowed, sizeof allowed, "127.0.0.1:%d", port);
+    const char *const hosts[] = {allowed, NULL};
+    snprintf(script, sizeof script,
+             "(async () => { console.log(await (await fetch('http://127.0.0.1:%d/')).text());"
+             "const r = await fetch('http://evil.example.com/');"
+             "console.log(r.status, (await r.text()).trim()) })()",
+             port);
+    const char *argv[] = {node, "-e", script, NULL};
+    struct cs_launch l = jailed(argv);
+    l.hosts = hosts;
+    struct cs_child child = start(&l);
+    CS_AUTO_BUF struct cs_buf out = {0}, err = {0};
+    read_with_loop(&child, &out);
+    read_some(child.err, SIZE_MAX, &err);
+    await_end(&child);
+    uv_run(loop, UV_RUN_DEFAULT);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+    if (strncmp(cs_buf_cstr(&out), "world\n403 caisson: this server may not reach", 44) != 0)
+        fail_msg("out: %s\nerr: %s", cs_buf_cstr(&out), cs_buf_cstr(&err));
+}
+
 /* A real server from npm, in its jail, asked as a client asks. */
 static void test_filesystem_server(void **state)
 {
     (void)state;
-    char modules[PATH_MAX], script[PATH_MAX + 80];
-    if (!realpath("tests/it/peers/node_modules", modules) || access("/usr/bin/node", X_OK) < 0) {
+    char here[PATH_MAX / 2], modules[PATH_MAX], script[PATH_MAX + 80];
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(modules, sizeof modules, "%s/tests/it/peers/node_modules", here);
+    if (access(modules, R_OK) < 0 || access("/usr/bin/node", X_OK) < 0) {
         print_message("skip: no node, or no node_modules in tests/it/peers\n");
         return;
     }
-    snprintf(script, sizeof script, "%s/@modelcontextprotocol/server-filesystem/dist/index.js",
-             modules);
+    snprintf(script, sizeof script, "%s/.bin/mcp-server-filesystem", modules);
     if (access(script, R_OK) < 0) {
         print_message("skip: server-filesystem is not installed\n");
         return;
@@ -523,6 +604,71 @@ static void test_filesystem_server(void **state)
         fail_msg("out: %s\nerr: %s", out.at, cs_buf_cstr(&err));
     get(changed, "made.txt", text, sizeof text);
     assert_string_equal(text, "inside");
+}
+
+static int write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+    close(fd);
+    return n == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+/* In here, as in many a container, nobody may make user namespaces. */
+static int forbid_namespaces(void)
+{
+    char uid[32], gid[32];
+    if (geteuid() == 0 && (setresgid(4242, 4242, 4242) < 0 || setresuid(4242, 4242, 4242) < 0))
+        return -1;
+    prctl(PR_SET_DUMPABLE, 1);
+    snprintf(uid, sizeof uid, "0 %u 1", (unsigned)geteuid());
+    snprintf(gid, sizeof gid, "0 %u 1", (unsigned)getegid());
+    if (unshare(CLONE_NEWUSER) < 0)
+        return -1;
+    return write_text("/proc/self/setgroups", "deny") < 0 ||
+                   write_text("/proc/self/uid_map", uid) < 0 ||
+                   write_text("/proc/self/gid_map", gid) < 0 ||
+                   write_text("/proc/sys/user/max_user_namespaces", "0") < 0
+               ? -1
+               : 0;
+}
+
+/* Where a wall cannot be built nothing runs, and the message is what `doctor` says. */
+static void test_fails_closed(void **state)
+{
+    (void)state;
+    int pair[2];
+    struct cs_err err = {0};
+    assert_int_equal(pipe(pair), 0);
+    pid_t helper = fork();
+    if (helper == 0) {
+        char mark[160];
+        snprintf(mark, sizeof mark, "echo ran > %s/ran", changed);
+        const char *argv[] = {"sh", "-c", mark, NULL};
+        struct cs_launch l = {.argv = argv, .env = plain_env, .jail = true};
+        struct cs_child child;
+        if (forbid_namespaces() < 0)
+            _exit(77);
+        int r = cs_launch(loop, &l, &child, &err);
+        _exit(write(pair[1], &err, sizeof err) == sizeof err && r == -1 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(helper, &status, 0), helper);
+    close(pair[1]);
+    if (WEXITSTATUS(status) == 77) {
+        print_message("skip: user namespaces cannot be forbidden here\n");
+        close(pair[0]);
+        return;
+    }
+    assert_int_equal(status, 0);
+    assert_int_equal(read(pair[0], &err, sizeof err), sizeof err);
+    close(pair[0]);
+    assert_int_equal(err.code, CS_DENIED);
+    assert_non_null(strstr(err.msg, "the wall 'user-namespace' cannot be built"));
+    assert_non_null(strstr(err.msg, cs_wall_remedy(CS_WALL_USERNS, ENOSPC)));
+    char text[8];
+    get(changed, "ran", text, sizeof text);
+    assert_string_equal(text, "");
 }
 
 /* Threads, child processes and a watcher: what servers do. */
@@ -606,7 +752,8 @@ static void make_dirs(void)
     snprintf(shown, sizeof shown, "%s/shown", dir);
     snprintf(changed, sizeof changed, "%s/changed", dir);
     snprintf(secret, sizeof secret, "%s/secret.txt", dir);
-    if (mkdir(shown, 0700) < 0 || mkdir(changed, 0700) < 0)
+    if (mkdir(shown, 0755) < 0 || mkdir(changed, 0755) < 0 || chmod(dir, 0755) < 0 ||
+        chmod(changed, 0777) < 0)
         abort();
     put(shown, "a.txt", "visible\n");
     put(dir, "secret.txt", "canary\n");
@@ -622,6 +769,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams_and_status),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_private_directories),
         cmocka_unit_test(test_nothing_else_is_writable),
         cmocka_unit_test(test_identity_and_processes),
         cmocka_unit_test(test_no_network),
@@ -634,7 +782,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_fetch_of_node),
         cmocka_unit_test(test_filesystem_server),
+        cmocka_unit_test(test_fails_closed),
         cmocka_unit_test(test_node_lives),
         cmocka_unit_test(test_process_limit),
         cmocka_unit_test(test_nothing_is_left),

@@ -14,7 +14,9 @@
 #include "base/mem.h"
 #include "tools/client_in.h"
 
+#ifndef FAKE_KEPT
 #define FAKE_KEPT 4096
+#endif
 
 struct fake_sent {
     char *json;
@@ -25,7 +27,7 @@ struct fake_sent {
 };
 
 struct fake {
-    uv_loop_t loop;
+    uv_loop_t *loop, own;
     struct cs_server_config server;
     struct cs_client_options options;
     struct cs_client_parts parts;
@@ -183,10 +185,13 @@ static inline void fake_client_closed(void *ctx)
 
 /* --- life --- */
 
-static inline struct fake *fake_new(void)
+/* `loop` may be NULL: one of its own. */
+static inline struct fake *fake_new_on(uv_loop_t *loop)
 {
     struct fake *f = CS_NEW(struct fake);
-    uv_loop_init(&f->loop);
+    f->loop = loop ? loop : &f->own;
+    if (!loop)
+        uv_loop_init(&f->own);
     f->server = (struct cs_server_config){.name = "fake", .enabled = true, .command = "fake"};
     f->parts = (struct cs_client_parts){.open = fake_open,
                                         .ctx = f,
@@ -202,10 +207,15 @@ static inline struct fake *fake_new(void)
     return f;
 }
 
+static inline struct fake *fake_new(void)
+{
+    return fake_new_on(NULL);
+}
+
 static inline void fake_client(struct fake *f)
 {
     const struct cs_client_events events = {fake_changed, fake_listed, fake_log, fake_ask};
-    f->client = cs_client_new_with(&f->loop, &f->server, &f->options, &events, f, &f->parts);
+    f->client = cs_client_new_with(f->loop, &f->server, &f->options, &events, f, &f->parts);
 }
 
 /* The server's end, with or without our wish. */
@@ -223,7 +233,7 @@ static inline void fake_end(struct fake *f, const char *why)
 static inline void fake_turn(struct fake *f)
 {
     for (int i = 0; i < 3; i++) {
-        uv_run(&f->loop, UV_RUN_NOWAIT);
+        uv_run(f->loop, UV_RUN_NOWAIT);
         if (f->open && f->ending && !f->stuck)
             fake_end(f, NULL);
     }
@@ -249,8 +259,8 @@ static inline void fake_free(struct fake *f)
         while (!f->client_closed)
             fake_turn(f);
     }
-    uv_run(&f->loop, UV_RUN_DEFAULT);
-    int left = uv_loop_close(&f->loop);
+    uv_run(f->loop, UV_RUN_DEFAULT);
+    int left = f->loop == &f->own ? uv_loop_close(f->loop) : uv_loop_alive(f->loop);
     assert(left == 0);
     (void)left;
     for (unsigned i = 0; i < f->count; i++) {

@@ -285,6 +285,41 @@ static void a_result_has_a_largest_size(void **state)
     assert_int_equal(cs_client_info(f->client)->state, CS_CLIENT_READY);
 }
 
+static void an_answer_too_large_for_any_costs_its_call_alone(void **state)
+{
+    struct fake *f = ready(state);
+    struct cs_buf big = {0};
+    memset(cs_buf_room(&big, CS_CALL_RESULT_MAX + 2 * CS_MESSAGE_SLACK), 'x',
+           CS_CALL_RESULT_MAX + 2 * CS_MESSAGE_SLACK);
+    cs_buf_added(&big, CS_CALL_RESULT_MAX + 2 * CS_MESSAGE_SLACK);
+    static const char *const forms[] = {
+        "{\"id\":%s,\"result\":{\"id\":1,\"a\":[\"]}\\\"\"],\"x\":\"%s\"}}",
+        "{ \"jsonrpc\" : \"2.0\", \"result\":{\"id\":1,\"a\":\"\\\\\",\"x\":\"%2$s\"} , \"id\" : "
+        "%1$s }",
+        "{\"result\":{\"id\":1,\"x\":\"%2$s\"},\"\\\"id\":{},\"id\":%1$s}",
+    };
+    for (size_t i = 0; i < CS_COUNT(forms); i++) {
+        call_for(f, 60000, 0);
+        call_for(f, 60000, 0);
+        char id[40];
+        snprintf(id, sizeof id, "%s", fake_id(fake_last(f)));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        fake_say(f, forms[i], id, cs_buf_cstr(&big));
+#pragma GCC diagnostic pop
+        assert_int_equal(f->done, i + 1);
+        assert_int_equal(f->last.err.code, CS_LIMIT);
+    }
+    /* Nobody's, and no JSON at all: garbage. */
+    fake_say(f, "{\"id\":999,\"x\":\"%s\"}", cs_buf_cstr(&big));
+    fake_say(f, "%s", cs_buf_cstr(&big));
+    fake_say(f, "{\"id\":\"%s", cs_buf_cstr(&big));
+    fake_say(f, "{\"id\":3%s\\", cs_buf_cstr(&big));
+    cs_buf_done(&big);
+    assert_int_equal(f->done, CS_COUNT(forms));
+    assert_int_equal(cs_client_info(f->client)->state, CS_CLIENT_READY);
+}
+
 static void there_is_a_largest_number_of_calls(void **state)
 {
     struct fake *f = ready(state);
@@ -489,6 +524,7 @@ int main(void)
         CS_TEST_WITH(calls_wait_no_longer_than_they_may, setup, teardown),
         CS_TEST_WITH(the_end_of_a_server_fails_its_calls, setup, teardown),
         CS_TEST_WITH(a_result_has_a_largest_size, setup, teardown),
+        CS_TEST_WITH(an_answer_too_large_for_any_costs_its_call_alone, setup, teardown),
         CS_TEST_WITH(there_is_a_largest_number_of_calls, setup, teardown),
         CS_TEST_WITH(garbage_is_skipped_up_to_a_point, setup, teardown),
         CS_TEST(batches_belong_to_one_revision),

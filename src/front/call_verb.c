@@ -1,0 +1,173 @@
+/* `caisson tools call`: an execution that makes one call, on the path that all take. */
+#include <stdio.h>
+#include <string.h>
+
+#include "front/call_args.h"
+#include "front/print.h"
+#include "front/session.h"
+#include "front/text.h"
+
+#define WAIT_MS 30000u /* the first start of a server may download it */
+
+struct calling {
+    struct cs_session session;
+    struct cs_words operands;
+    struct cs_print print;
+    uint32_t timeout_ms;
+    struct cs_sandbox_options sandbox;
+    char scratch[CS_DATA_PATH];
+    struct cs_run *run;
+    bool known; /* there is such a tool */
+};
+
+/* Unlike a program, a single call fails in ways that its caller can tell apart. */
+static int exit_of(const struct calling *c, const struct cs_result *r)
+{
+    if (!r->failed || !r->tool_calls || !r->calls)
+        return cs_exit_of(r);
+    switch (r->calls[0].status) {
+    case CS_CALL_DENIED:
+        return c->known ? CS_EXIT_DENIED : CS_EXIT_USAGE;
+    case CS_CALL_INVALID:
+        return CS_EXIT_USAGE;
+    case CS_CALL_LIMIT:
+        return CS_EXIT_LIMIT;
+    case CS_CALL_OK:
+    case CS_CALL_ERROR:
+    case CS_CALL_CANCELLED:
+        break;
+    }
+    return cs_exit_of(r);
+}
+
+static void on_done(void *ctx, const struct cs_result *r)
+{
+    struct calling *c = ctx;
+    c->run = NULL;
+    cs_print_result(&c->print, r);
+    cs_session_end(&c->session, exit_of(c, r));
+}
+
+static void on_interrupt(struct cs_session *s)
+{
+    struct calling *c = s->ctx;
+    if (c->run)
+        cs_run_cancel(c->run);
+}
+
+/* "server" and "tool" of "server.tool" or "server/tool"; either may have dots of its own. */
+static const struct cs_tool *find(const struct cs_catalogue *catalogue, const char *name,
+                                  struct cs_str *server, struct cs_str *tool)
+{
+    const struct cs_tool *found = NULL;
+    for (const char *cut = name; !found && (cut = strpbrk(cut, "./")); cut++) {
+        *server = cs_strn(name, (size_t)(cut - name));
+        *tool = cs_str(cut + 1);
+        found = cs_catalogue_find(catalogue, *server, *tool);
+    }
+    return found;
+}
+
+struct asked {
+    const char *server;
+    struct cs_err *err;
+};
+
+static void tell(void *ctx, const struct cs_server_state *state)
+{
+    struct asked *a = ctx;
+    if (!cs_str_is(state->name, a->server))
+        return;
+    struct cs_str why = cs_session_error(state);
+    if (strcmp(state->state, "disabled") == 0)
+        cs_fail(a->err, CS_DENIED,
+                "the server '%s' is disabled; 'caisson enable %s' switches it on", a->server,
+                a->server);
+    else if (why.len)
+        cs_fail(a->err, CS_UPSTREAM, "server '%s': %.*s", a->server, CS_STR_ARG(why));
+    else
+        cs_fail(a->err, CS_UPSTREAM,
+                "the server '%s' has not answered yet; 'caisson list %s' tells "
+                "how it is doing",
+                a->server, a->server);
+}
+
+static int start(struct calling *c, struct cs_err *err)
+{
+    struct cs_session *s = &c->session;
+    struct cs_str server = {0}, tool = {0};
+    CS_AUTO_BUF struct cs_buf arguments = {0}, inputs = {0};
+    if (!s->tools)
+        return cs_fail(err, CS_MISSING,
+                       "there are no servers yet (%s); 'caisson help add' says how to add one",
+                       s->path);
+    const char *name = c->operands.at[0];
+    if (!strpbrk(name, "./"))
+        return cs_fail(err, CS_INVALID, "'%s' is not SERVER.TOOL", name);
+    if (s->server && !cs_catalogue_listed(s->catalogue, cs_str(s->server))) {
+        struct asked asked = {s->server, err};
+        cs_tools_servers(s->tools, tell, &asked);
+        return -1;
+    }
+    const struct cs_tool *found = find(s->catalogue, name, &server, &tool);
+    c->known = found != NULL;
+    /* One that is not known is asked for nevertheless: the gate knows what to say about it. */
+    if (cs_call_args(c->operands.at + 1, c->operands.count - 1,
+                     found ? found->input : (struct cs_str){0}, &arguments, err) < 0)
+        return -1;
+    struct cs_request request = cs_request_call(server, tool, cs_buf_str(&arguments), &inputs);
+    /* The call has its own time; the execution around it starts the server, if need be. */
+    uint64_t most = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
+    if (c->timeout_ms)
+        request.limits.wall_clock = c->timeout_ms;
+    else if (found)
+        request.limits.wall_clock += found->timeout_ms;
+    if (request.limits.wall_clock > most)
+        request.limits.wall_clock = most;
+    c->run = cs_run_start(s->world.runner, &request, NULL, on_done, c);
+    return 0;
+}
+
+static void then_call(struct cs_session *s)
+{
+    struct cs_err err = {0};
+    if (start(s->ctx, &err) < 0)
+        cs_session_end(s, cs_verb_failed(s->verb, &err));
+}
+
+static int take(const struct cs_verb *verb, int argc, char **argv, struct calling *c,
+                struct cs_err *err)
+{
+    const struct cs_bind binds[] = {
+        {"timeout", CS_BIND_TIME, &c->timeout_ms},    {"output", CS_BIND_JSON, &c->print.json},
+        {"verbose", CS_BIND_FLAG, &c->print.verbose}, {"policy", CS_BIND_TEXT, &c->session.policy},
+        {"config", CS_BIND_TEXT, &c->session.config}, {NULL, 0, NULL},
+    };
+    if (cs_args_bind(verb, argc, argv, binds, &c->operands, err) < 0)
+        return -1;
+    return c->operands.count ? 0 : cs_fail(err, CS_INVALID, "which tool? SERVER.TOOL");
+}
+
+int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
+{
+    struct calling c = {
+        .session = {.wait = CS_WAIT_KNOWN, .then = then_call, .interrupted = on_interrupt}};
+    struct cs_err err = {0};
+    int status;
+    if (take(verb, argc, argv, &c, &err) < 0) {
+        status = cs_usage_error(verb, &err);
+    } else if (cs_data_scratch(c.scratch, &err) < 0) {
+        status = cs_verb_failed(verb, &err);
+    } else {
+        c.sandbox.scratch_dir = c.scratch;
+        c.print.no_place = true;
+        c.print.colour = cs_text_colour(stderr);
+        c.session.ctx = &c;
+        c.session.timeout_ms = c.timeout_ms ? c.timeout_ms : WAIT_MS;
+        c.session.sandbox = &c.sandbox;
+        c.session.tool = c.operands.at[0];
+        status = cs_session_run(verb, &c.session);
+    }
+    cs_words_done(&c.operands);
+    return status;
+}
