@@ -153,7 +153,8 @@ void cs_gate_own(struct cs_gate_call *c)
                        CS_STR("`caisson add` connects one."));
         return;
     }
-    if (cs_tools_waiting(run->runner->tools))
+    /* What is complete is kept: a program sees the same tools from its first line to its last. */
+    if (!cs_catalogue_complete(run->catalogue) && cs_tools_waiting(run->runner->tools))
         c->await = cs_tools_await(run->runner->tools, (struct cs_str){0}, false, SEARCH_WAIT_MS,
                                   is_search ? on_search_ready : on_read_ready, c);
     else if (is_search)

@@ -29,7 +29,9 @@ struct cs_run {
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
     uint32_t record_cap, calls_running;
-    struct cs_job_end early; /* for a refusal before there was a job */
+    struct cs_await *await; /* waits for servers; then `held` is the request, in the arena */
+    struct cs_request held;
+    struct cs_job_end early; /* for an end before there was a job */
     struct cs_result result;
 };
 
