@@ -91,11 +91,11 @@ struct cs_unwrapped {
     bool is_error, retryable; /* then `value` is a text for people, not JSON */
     struct cs_str value;      /* in the result, or in the arena */
     struct cs_json_val root;  /* of the value */
-    struct cs_json outer, inner;
+    struct cs_json text;      /* of a text that is JSON */
     struct cs_arena arena;
 };
 /* `result` must outlive it. CS_UPSTREAM: this is no MCP result. */
-int cs_unwrap(struct cs_str result, struct cs_unwrapped *unwrapped, struct cs_err *err);
+int cs_unwrap(struct cs_json_val result, struct cs_unwrapped *unwrapped, struct cs_err *err);
 void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
 
 #endif

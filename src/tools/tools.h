@@ -137,8 +137,8 @@ bool cs_tools_waiting(struct cs_tools *tools);
 /* --- call --- */
 
 struct cs_tool_result {
-    struct cs_str result; /* raw JSON of the MCP result; valid for the call */
-    struct cs_err err;    /* code CS_OK: there is a result */
+    struct cs_json_val result; /* the MCP result; valid for the call */
+    struct cs_err err;         /* code CS_OK: there is a result */
     bool retryable;
 };
 
