@@ -268,6 +268,16 @@ static void no_more_calls_at_once_than_allowed(void **state)
     done(&p);
 }
 
+static void large_values_come_and_go(void **state)
+{
+    (void)state;
+    struct play p = {.source = "const s = 'x'.repeat(5e6); const all = await Promise.all([1, 2, 3]"
+                               ".map((n) => github.echo({ n, s })));\n"
+                               "return all.map((v) => [v.n, v.s.length, v.s === s])"};
+    expect(&p, CS_ENDED_VALUE, "[[1,5000000,true],[2,5000000,true],[3,5000000,true]]");
+    done(&p);
+}
+
 static void too_many_calls_end_the_program(void **state)
 {
     (void)state;
@@ -359,6 +369,7 @@ int main(int argc, char **argv)
         CS_TEST(a_server_that_appears_late_is_found),
         CS_TEST(without_anybody_to_ask_it_is_missing),
         CS_TEST(no_more_calls_at_once_than_allowed),
+        CS_TEST(large_values_come_and_go),
         CS_TEST(too_many_calls_end_the_program),
         CS_TEST(a_large_index_and_many_calls_are_quick),
     };
