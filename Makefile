@@ -8,7 +8,7 @@ define build
 	@cmake --build build/$(1) --target $(2) -- --quiet
 endef
 
-.PHONY: all run test bench fuzz format lint install clean help dev
+.PHONY: all run test bench bench-tokens fuzz format lint install clean help dev
 
 all: ## build the program: build/caisson
 	@scripts/bootstrap build
@@ -29,6 +29,10 @@ bench: all ## measure, beside deno and bun, in the same run
 	@scripts/bootstrap bench
 	$(call build,bench,all)
 	@tests/bench/run
+
+bench-tokens: all ## count what a model reads: every definition of 20 servers, or one task done
+	@scripts/bootstrap test
+	@tests/bench/tokens
 
 fuzz: ## fuzz every parser of foreign bytes, a minute each (FUZZ_SECONDS=60)
 	@scripts/bootstrap test
@@ -55,4 +59,4 @@ clean: ## remove what was built
 	rm -rf build
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14

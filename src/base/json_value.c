@@ -147,11 +147,12 @@ static uint32_t unescape_u(const char **at, const char *end)
 /* The escape after whose backslash `at` stands, as UTF-8 in `to` (4 bytes of room). */
 static unsigned unescape(const char **at, const char *end, char *to)
 {
-    static const char plain[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    static const char meant[256] = {
+        ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
     if (**at == 'u')
         return cs_utf8_put(to, unescape_u(at, end));
-    const char *hit = strchr(plain, **at);
-    *to = hit ? meant[hit - plain] : **at;
+    char special = meant[(unsigned char)**at];
+    *to = special ? special : **at;
     *at += 1;
     return 1;
 }

@@ -157,6 +157,13 @@ static void refuse_unknown(struct cs_gate_call *c)
     server.len = server.len < NAME_SHOWN ? server.len : NAME_SHOWN;
     name.len = name.len < NAME_SHOWN ? name.len : NAME_SHOWN;
     if (run->catalogue)
+        cs_gate_why(run, server, &message);
+    if (message.len) {
+        static const struct cs_refusal down = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, true};
+        cs_gate_refuse(c, down, cs_buf_str(&message), (struct cs_str){0});
+        return;
+    }
+    if (run->catalogue)
         cs_tools_near(run->runner->tools, run->catalogue, server, name, cs_gate_allowed, run,
                       &near);
     if (known.len)

@@ -15,6 +15,29 @@
 static const struct cs_refusal invalid = {CS_CALL_INVALID, CS_ANSWER_INVALID, NULL, false};
 static const struct cs_refusal missing = {CS_CALL_DENIED, CS_ANSWER_DENIED, NULL, false};
 
+/* --- why a server has no tools --- */
+
+struct why {
+    struct cs_str server;
+    struct cs_buf *text;
+};
+
+static void find_why(void *ctx, const struct cs_server_state *state)
+{
+    struct why *why = ctx;
+    if (cs_str_eq(state->name, why->server) && state->error.len)
+        cs_buf_printf(why->text, "the server '%.*s' cannot be used: %.*s", CS_STR_ARG(why->server),
+                      CS_STR_ARG(state->error));
+}
+
+void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text)
+{
+    struct cs_str known = cs_catalogue_server(run->catalogue, server);
+    struct why why = {known, text};
+    if (known.len && !cs_catalogue_listed(run->catalogue, known))
+        cs_tools_servers(run->runner->tools, find_why, &why);
+}
+
 static void newest_catalogue(struct cs_run *run)
 {
     cs_catalogue_unref(run->catalogue);
@@ -130,7 +153,8 @@ void cs_gate_own(struct cs_gate_call *c)
                        CS_STR("`caisson add` connects one."));
         return;
     }
-    if (cs_tools_waiting(run->runner->tools))
+    /* What is complete is kept: a program sees the same tools from its first line to its last. */
+    if (!cs_catalogue_complete(run->catalogue) && cs_tools_waiting(run->runner->tools))
         c->await = cs_tools_await(run->runner->tools, (struct cs_str){0}, false, SEARCH_WAIT_MS,
                                   is_search ? on_search_ready : on_read_ready, c);
     else if (is_search)
@@ -140,19 +164,6 @@ void cs_gate_own(struct cs_gate_call *c)
 }
 
 /* --- imports --- */
-
-struct why {
-    struct cs_str server;
-    struct cs_buf *text;
-};
-
-static void find_why(void *ctx, const struct cs_server_state *state)
-{
-    struct why *why = ctx;
-    if (cs_str_eq(state->name, why->server) && state->error.len)
-        cs_buf_printf(why->text, "the server '%.*s' cannot be used: %.*s", CS_STR_ARG(why->server),
-                      CS_STR_ARG(state->error));
-}
 
 /* "/mcp-servers/github/listCommits.ts" is in c->name; its two parts. */
 static void parts_of(struct cs_str path, struct cs_str *server, struct cs_str *tool)
@@ -174,9 +185,7 @@ static void explain_missing(struct cs_run *run, struct cs_str path, struct cs_bu
     struct cs_str server, tool;
     parts_of(path, &server, &tool);
     struct cs_str known = cs_catalogue_server(run->catalogue, server);
-    struct why why = {known, message};
-    if (known.len && !cs_catalogue_listed(run->catalogue, known))
-        cs_tools_servers(run->runner->tools, find_why, &why);
+    cs_gate_why(run, server, message);
     if (message->len)
         return;
     CS_AUTO_BUF struct cs_buf near = {0};

@@ -29,7 +29,9 @@ struct cs_run {
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
     uint32_t record_cap, calls_running;
-    struct cs_job_end early; /* for a refusal before there was a job */
+    struct cs_await *await; /* waits for servers; then `held` is the request, in the arena */
+    struct cs_request held;
+    struct cs_job_end early; /* for an end before there was a job */
     struct cs_result result;
 };
 
@@ -80,6 +82,8 @@ bool cs_gate_allowed(void *ctx, const struct cs_tool *tool);
 
 /* discover.c: calls of our own, server "caisson": searchTools, readToolDefinition. */
 void cs_gate_own(struct cs_gate_call *call);
+/* Why a configured server offers nothing; nothing is added if there is no such reason. */
+void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text);
 
 /* unwrap.c: what a program gets out of an MCP result: structuredContent, else the one text block as
  * JSON, else as text, else the blocks. */
@@ -87,11 +91,11 @@ struct cs_unwrapped {
     bool is_error, retryable; /* then `value` is a text for people, not JSON */
     struct cs_str value;      /* in the result, or in the arena */
     struct cs_json_val root;  /* of the value */
-    struct cs_json outer, inner;
+    struct cs_json text;      /* of a text that is JSON */
     struct cs_arena arena;
 };
 /* `result` must outlive it. CS_UPSTREAM: this is no MCP result. */
-int cs_unwrap(struct cs_str result, struct cs_unwrapped *unwrapped, struct cs_err *err);
+int cs_unwrap(struct cs_json_val result, struct cs_unwrapped *unwrapped, struct cs_err *err);
 void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
 
 #endif

@@ -17,6 +17,8 @@
 #include "base/mem.h"
 #include "run/inside.h"
 
+#define TREE_WAIT_MS 5000
+
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err)
 {
@@ -85,9 +87,9 @@ static void on_refused(uv_timer_t *t)
     uv_close((uv_handle_t *)t, on_refused_closed);
 }
 
-static void refuse(struct cs_run *run, const struct cs_err *err)
+static void end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err)
 {
-    run->early = (struct cs_job_end){.how = CS_ENDED_FAILED, .exit_status = -1, .err = *err};
+    run->early = (struct cs_job_end){.how = how, .exit_status = -1, .err = *err};
     uv_timer_t *t = CS_NEW(uv_timer_t);
     uv_timer_init(run->runner->loop, t);
     t->data = run;
@@ -211,6 +213,39 @@ static int start_job(struct cs_run *run, const struct cs_request *request, struc
     return cs_job_start(run->runner->sandbox, &spec, &events, run, &run->job, err);
 }
 
+/*
+ * The tree of tools is a mount of a guest's, made before it starts. One that speaks of it waits for
+ * servers that nobody has ever asked what they offer; modules of a program wait when they are
+ * imported.
+ */
+static bool must_wait(const struct cs_run *run, const struct cs_request *request)
+{
+    static const char root[] = "mcp-servers";
+    struct cs_tools *tools = run->runner->tools;
+    return run->result.is_guest && tools && cs_tools_waiting(tools) &&
+           memmem(request->code.at, request->code.len, root, sizeof root - 1);
+}
+
+static void on_listed(void *ctx)
+{
+    struct cs_run *run = ctx;
+    struct cs_err err = {0};
+    run->await = NULL;
+    if (start_job(run, &run->held, &err) < 0)
+        end_early(run, CS_ENDED_FAILED, &err);
+}
+
+static void hold(struct cs_run *run, const struct cs_request *request)
+{
+    run->held = *request;
+    run->held.code = cs_arena_dup(&run->arena, request->code);
+    run->held.inputs = cs_arena_dup(&run->arena, request->inputs);
+    if (request->workspace)
+        run->held.workspace = cs_arena_printf(&run->arena, "%s", request->workspace);
+    run->await =
+        cs_tools_await(run->runner->tools, (struct cs_str){0}, false, TREE_WAIT_MS, on_listed, run);
+}
+
 /* --- 1. admit: cheap, before anything is parsed --- */
 
 static void make_id(char id[36])
@@ -240,9 +275,12 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
         cs_arena_dup(&run->arena, request->principal.len ? request->principal : CS_STR("local"));
     make_id(run->result.execution_id);
     struct cs_err err = {0};
-    if (cs_policy_admit(request->code, request->inputs, &request->limits, &err) < 0 ||
-        start_job(run, request, &err) < 0)
-        refuse(run, &err);
+    if (cs_policy_admit(request->code, request->inputs, &request->limits, &err) < 0)
+        end_early(run, CS_ENDED_FAILED, &err);
+    else if (must_wait(run, request))
+        hold(run, request);
+    else if (start_job(run, request, &err) < 0)
+        end_early(run, CS_ENDED_FAILED, &err);
     return run;
 }
 
@@ -268,6 +306,12 @@ struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, stru
 
 void cs_run_cancel(struct cs_run *run)
 {
+    static const struct cs_err none;
     if (run->job)
         cs_job_cancel(run->job);
+    if (!run->await)
+        return;
+    cs_await_cancel(run->await);
+    run->await = NULL;
+    end_early(run, CS_ENDED_CANCELLED, &none);
 }

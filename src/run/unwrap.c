@@ -9,8 +9,7 @@
 
 void cs_unwrapped_done(struct cs_unwrapped *u)
 {
-    cs_json_done(&u->outer);
-    cs_json_done(&u->inner);
+    cs_json_done(&u->text);
     cs_arena_done(&u->arena);
 }
 
@@ -92,8 +91,8 @@ static void unwrap_text(struct cs_json_val text, struct cs_unwrapped *u)
     struct cs_str plain = cs_json_str(text, &u->arena);
     struct cs_json_limits limits = {.bytes = plain.len ? plain.len : 1, .allow_duplicate = true};
     struct cs_err err = {0};
-    if (may_be_json(plain) && cs_json_parse(plain, &limits, &u->inner, &err) == 0) {
-        u->root = cs_json_root(&u->inner);
+    if (may_be_json(plain) && cs_json_parse(plain, &limits, &u->text, &err) == 0) {
+        u->root = cs_json_root(&u->text);
         u->value = plain;
         return;
     }
@@ -102,13 +101,10 @@ static void unwrap_text(struct cs_json_val text, struct cs_unwrapped *u)
     u->value = cs_json_raw(text);
 }
 
-int cs_unwrap(struct cs_str result, struct cs_unwrapped *u, struct cs_err *err)
+int cs_unwrap(struct cs_json_val root, struct cs_unwrapped *u, struct cs_err *err)
 {
-    struct cs_json_limits limits = {.bytes = result.len ? result.len : 1, .allow_duplicate = true};
     *u = (struct cs_unwrapped){0};
-    if (cs_json_parse(result, &limits, &u->outer, err) < 0)
-        return cs_wrap(err, "the server's result");
-    struct cs_json_val root = cs_json_root(&u->outer), content = cs_json_get(root, "content");
+    struct cs_json_val content = cs_json_get(root, "content");
     struct cs_json_val structured = cs_json_get(root, "structuredContent");
     bool is_error = false;
     if (cs_json_type(root) != CS_JSON_OBJECT)

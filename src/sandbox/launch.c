@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/own.h"
+#include "sandbox/keeper.h"
 #include "sandbox/launch_jail.h"
 #include "sandbox/proxy.h"
 #include "sandbox/tree.h"
@@ -312,7 +313,7 @@ static int start(const struct cs_launch *l, struct pipes *pipes, struct cs_child
                       .candidates = candidates.at,
                       .parent = getpid()};
     memcpy(b.fds, pipes->theirs, sizeof b.fds);
-    pid_t pid;
+    pid_t pid = -1;
     int pidfd = -1;
     if (give_birth(&b, &pid, &pidfd, err) < 0)
         return -1;
@@ -328,6 +329,7 @@ static int start(const struct cs_launch *l, struct pipes *pipes, struct cs_child
                                .in = CS_TAKE_FD(pipes->ours[0]),
                                .out = CS_TAKE_FD(pipes->ours[1]),
                                .err = CS_TAKE_FD(pipes->ours[2])};
+    cs_keep(pid);
     return 0;
 }
 
@@ -358,6 +360,8 @@ void cs_child_kill(const struct cs_child *child, int signal)
 
 void cs_child_done(struct cs_child *child)
 {
+    if (child->pid > 0 && !child->jailed)
+        cs_unkeep(child->pid);
     cs_proxy_close(child->proxy);
     child->proxy = NULL;
     cs_jailed_free(child->jailed);

@@ -9,10 +9,10 @@
  * server's, or 128 + the signal that ended it.
  *
  * The child has a session and a process group of its own, default signal handling, no other fd of
- * ours, and dies with us (PR_SET_PDEATHSIG). Its environment is exactly `env`. In the jail it has
- * in addition the guest's walls: own namespaces, a read-only system, no capabilities, the syscall
- * filter; it sees `read` and may change `write`; with `hosts`, HTTP(S)_PROXY leads to a proxy of
- * ours that connects to those alone.
+ * ours, and dies with us (PR_SET_PDEATHSIG), as does the rest of its group (keeper.h). Its
+ * environment is exactly `env`. In the jail it has in addition the guest's walls: own namespaces, a
+ * read-only system, no capabilities, the syscall filter; it sees `read` and may change `write`;
+ * with `hosts`, HTTP(S)_PROXY leads to a proxy of ours that connects to those alone.
  */
 #ifndef CS_SANDBOX_LAUNCH_H
 #define CS_SANDBOX_LAUNCH_H

@@ -20,6 +20,7 @@
 
 #include "base/own.h"
 #include "sandbox/guest.h"
+#include "sandbox/keeper.h"
 #include "sandbox/walls.h"
 #include "sandbox/zygote.h"
 
@@ -36,7 +37,8 @@ static struct {
     pthread_mutex_t lock;
     int image;
     pid_t parent;
-} self = {PTHREAD_MUTEX_INITIALIZER, -1, 0};
+    bool can_spawn; /* main() has asked cs_role_main */
+} self = {PTHREAD_MUTEX_INITIALIZER, -1, 0, false};
 
 static int copy_all(int from, int to)
 {
@@ -116,6 +118,11 @@ static int spawn(const char *path, char *const argv[], int control, pid_t *pid)
     return failure;
 }
 
+bool cs_role_can_spawn(void)
+{
+    return self.can_spawn;
+}
+
 int cs_role_spawn(const char *name, struct cs_role *role, struct cs_err *err)
 {
     int pair[2];
@@ -173,11 +180,11 @@ int cs_role_bind(struct cs_err *err)
 
 /* The first act of every role. Descriptors may have come along that others opened without CLOEXEC,
  * at any number; if they cannot be closed, nothing is started. */
-static void begin(const char *parent)
+static void begin(const char *parent, bool is_bound)
 {
     self.parent = (pid_t)strtol(parent, NULL, 10);
     struct cs_err err;
-    if (close_range(CS_ROLE_CONTROL + 1, ~0U, 0) < 0 || cs_role_bind(&err) < 0)
+    if (close_range(CS_ROLE_CONTROL + 1, ~0U, 0) < 0 || (is_bound && cs_role_bind(&err) < 0))
         _exit(125);
     umask(077);
 }
@@ -193,10 +200,15 @@ int cs_role_main(int argc, char **argv, const struct cs_engine_hooks *hooks)
     static const char prefix[] = "--role=";
     if (argc > 0 && strcmp(base_name(argv[0]), "caisson") == 0 && getenv("CAISSON_BRIDGE"))
         return cs_guest_call_main(argc, argv);
-    if (argc != 3 || strncmp(argv[1], prefix, sizeof prefix - 1) != 0)
+    if (argc != 3 || strncmp(argv[1], prefix, sizeof prefix - 1) != 0) {
+        self.can_spawn = true;
         return -1;
+    }
     const char *name = argv[1] + sizeof prefix - 1;
-    begin(argv[2]);
+    bool is_keeper = strcmp(name, "keeper") == 0;
+    begin(argv[2], !is_keeper);
+    if (is_keeper)
+        return cs_keeper_main();
     if (strcmp(name, "zygote") == 0)
         return cs_zygote_main(hooks);
     if (strcmp(name, "guest") == 0)

@@ -1,5 +1,5 @@
 /*
- * Roles: this same program, started again as the zygote, a guest launcher or a probe.
+ * Roles: this same program, started again as the zygote, a guest launcher, a keeper or a probe.
  *
  * Runs in: cs_role_spawn in the daemon; cs_role_main and cs_role_begin in the new process; send and
  * receive on both sides.
@@ -9,7 +9,8 @@
  * own session, and one descriptor: the control socket, fd 3. Everything else that such a process
  * needs comes as a message over that socket.
  *
- * A role dies with the thread that spawned it. Spawn from a thread that lives as long as the
+ * A role dies with the thread that spawned it, but for the keeper, which has something left to do
+ * when the daemon is gone. Spawn from a thread that lives as long as the
  * daemon, which is the loop's.
  */
 #ifndef CS_SANDBOX_ROLE_H
@@ -46,6 +47,9 @@ struct cs_role {
     int pidfd;
     int control; /* SOCK_SEQPACKET, non-blocking */
 };
+
+/* False in a program whose main() does not ask cs_role_main: started again, it would be itself. */
+bool cs_role_can_spawn(void);
 
 /* `name` is one of those cs_role_main knows. The caller owns what is in `role`. */
 int cs_role_spawn(const char *name, struct cs_role *role, struct cs_err *err);

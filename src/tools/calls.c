@@ -249,7 +249,7 @@ void cs_call_answered(struct cs_client *c, struct cs_client_call *r, const struc
         cs_call_fail(r, &err, false, 0);
         return;
     }
-    struct cs_client_result result = {.result = cs_json_raw(a->result)};
+    struct cs_client_result result = {.result = cs_json_raw(a->result), .value = a->result};
     if (result.result.len > r->max_result) {
         cs_fail(&err, CS_LIMIT,
                 "tool '%.100s' of server '%s' answered %zu bytes, at most %" PRIu64

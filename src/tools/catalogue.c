@@ -452,6 +452,14 @@ bool cs_catalogue_listed(const struct cs_catalogue *c, struct cs_str server)
     return o && o->listed;
 }
 
+bool cs_catalogue_complete(const struct cs_catalogue *c)
+{
+    for (size_t i = 0; i < cs_catalogue_servers(c); i++)
+        if (!cs_catalogue_offer(c, i)->listed)
+            return false;
+    return true;
+}
+
 struct cs_str cs_catalogue_globals(const struct cs_catalogue *c)
 {
     return cs_buf_str(&c->globals);

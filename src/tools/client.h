@@ -97,6 +97,7 @@ struct cs_client_request {
  * (time, size), CS_DENIED (login). `retryable`: the same call may work later. */
 struct cs_client_result {
     struct cs_str result;
+    struct cs_json_val value; /* the same, parsed */
     struct cs_err err;
     bool retryable;
     int rpc_code; /* of a JSON-RPC error; 0: none */

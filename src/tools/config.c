@@ -18,13 +18,14 @@
 #define TIMEOUT_MAX_MS 86400000
 #define RESULT_MAX     (64u << 20)
 #define WARNINGS_MAX   20
+#define STRANGE_MAX    1000 /* looking for the nearest name takes its time */
 
 struct reading {
     struct cs_config *config;
     struct cs_expand *expand; /* NULL: values stay as they are written */
     struct cs_server_config *server;
     struct cs_buf warnings;
-    unsigned warned;
+    unsigned warned, strange; /* keys that we do not know */
     bool ours; /* the file is a caisson.json, so that a key we do not know is nobody's */
     bool disabled, has_type, wants_http;
 };
@@ -462,7 +463,7 @@ static void warn_of_key(struct reading *r, struct cs_json_val key)
 {
     const char *names[CS_COUNT(entry_rows)];
     CS_AUTO_ARENA struct cs_arena arena = {0};
-    if (r->warned >= WARNINGS_MAX)
+    if (r->warned >= WARNINGS_MAX || r->strange++ >= STRANGE_MAX)
         return;
     struct cs_str name = cs_arena_dup(&arena, cs_json_str(key, &arena));
     for (size_t i = 0; i < CS_COUNT(foreign); i++)

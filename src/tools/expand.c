@@ -367,6 +367,8 @@ static int expand_into(struct cs_expand *x, struct cs_str text, unsigned depth, 
 int cs_expand(struct cs_expand *x, struct cs_str text, const char **value, struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf out = {0};
+    if (text.len > CS_EXPAND_BYTES)
+        return cs_fail(err, CS_LIMIT, "the value is longer than %u KiB", CS_EXPAND_BYTES >> 10);
     if (text.len && memchr(text.at, 0, text.len))
         return cs_fail(err, CS_INVALID, "a NUL in it");
     if (expand_into(x, text, 0, &out, err) < 0)

@@ -19,8 +19,7 @@ struct cs_config_box {
 struct cs_lesson {
     char *tool;
     struct cs_buf schema;
-    struct cs_schema *compiled; /* of `schema`; NULL: not yet */
-    uint64_t count, shown;      /* shown: the count that the files name */
+    uint64_t count, shown; /* shown: the count that the files name */
 };
 
 struct cs_server {

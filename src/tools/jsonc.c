@@ -37,8 +37,15 @@ static size_t comment_end(struct cs_str t, size_t at)
     }
     if (t.at[at + 1] != '*')
         return at;
-    const char *end = memmem(t.at + at + 2, t.len - at - 2, "*/", 2);
-    return end ? (size_t)(end - t.at) + 2 : NOWHERE;
+    for (at += 2; at + 1 < t.len; at++) {
+        const char *star = memchr(t.at + at, '*', t.len - at - 1);
+        if (!star)
+            break;
+        at = (size_t)(star - t.at);
+        if (star[1] == '/')
+            return at + 2;
+    }
+    return NOWHERE;
 }
 
 /* The next place that is neither white space nor a comment. */

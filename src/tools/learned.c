@@ -38,7 +38,6 @@ void cs_lessons_done(struct cs_server *s)
     for (size_t i = 0; i < s->lesson_count; i++) {
         free(s->lessons[i].tool);
         cs_buf_done(&s->lessons[i].schema);
-        cs_schema_free(s->lessons[i].compiled);
     }
     free(s->lessons);
     s->lessons = NULL;
@@ -85,19 +84,19 @@ static void check_declared(const struct cs_tool *tool, struct cs_json_val value,
         say_drift(drift, "declared", faults, n);
 }
 
-/* 1: it fits what is known; 0: it does not, and `drift` says how. */
-static bool fits(struct cs_lesson *l, struct cs_json_val value, struct cs_buf *drift)
+/* How the value differs from what was learned before it. */
+static void check_learned(struct cs_lesson *l, struct cs_json_val value, struct cs_buf *drift)
 {
-    struct cs_err err = {0};
-    if (!l->schema.len ||
-        (!l->compiled && cs_schema_new(cs_buf_str(&l->schema), NULL, &l->compiled, &err) < 0))
-        return false;
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_schema_fault faults[3];
-    int n = cs_schema_check(l->compiled, value, &arena, faults, CS_COUNT(faults), &err);
+    struct cs_schema *schema = NULL;
+    struct cs_err err = {0};
+    if (!l->schema.len || cs_schema_new(cs_buf_str(&l->schema), NULL, &schema, &err) < 0)
+        return;
+    int n = cs_schema_check(schema, value, &arena, faults, CS_COUNT(faults), &err);
     if (n > 0)
         say_drift(drift, "learned", faults, n);
-    return n == 0;
+    cs_schema_free(schema);
 }
 
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
@@ -111,18 +110,15 @@ void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs
     struct cs_lesson *l = s ? find(s, tool->name) : NULL;
     if (s && !l)
         l = add(s, tool->name);
-    if (!l)
+    CS_AUTO_BUF struct cs_buf merged = {0};
+    struct cs_err err = {0};
+    if (!l || cs_learn(cs_buf_str(&l->schema), value, &merged, &err) < 0)
         return;
-    bool known = fits(l, value, drift);
+    bool known = cs_str_eq(cs_buf_str(&merged), cs_buf_str(&l->schema));
     if (!known) {
-        CS_AUTO_BUF struct cs_buf merged = {0};
-        struct cs_err err = {0};
-        if (cs_learn(cs_buf_str(&l->schema), value, &merged, &err) < 0)
-            return;
+        check_learned(l, value, drift);
         cs_buf_clear(&l->schema);
         cs_buf_putstr(&l->schema, cs_buf_str(&merged));
-        cs_schema_free(l->compiled);
-        l->compiled = NULL;
     }
     l->count++;
     if (known && !round_number(l->count))

@@ -45,7 +45,7 @@ static void call_free(struct cs_tool_call *c)
 static void on_done(void *ctx, const struct cs_client_result *result)
 {
     struct cs_tool_call *c = ctx;
-    struct cs_tool_result r = {result->result, result->err, result->retryable};
+    struct cs_tool_result r = {result->value, result->err, result->retryable};
     c->done(c->ctx, &r);
     call_free(c);
 }

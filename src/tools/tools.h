@@ -80,8 +80,9 @@ const struct cs_tool *cs_catalogue_find(const struct cs_catalogue *catalogue, st
 /* Is there such a server at all, listed or not? Its configured name, or empty. */
 struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct cs_str server);
 
-/* Is it known what that server offers? */
+/* Is it known what that server offers, or what each of them does? */
 bool cs_catalogue_listed(const struct cs_catalogue *catalogue, struct cs_str server);
+bool cs_catalogue_complete(const struct cs_catalogue *catalogue);
 
 /* Compiled schema of a tool's input; NULL if it has none that can be used: then anything that is an
  * object may be sent. Compiled when first wanted, kept with the catalogue. */
@@ -136,8 +137,8 @@ bool cs_tools_waiting(struct cs_tools *tools);
 /* --- call --- */
 
 struct cs_tool_result {
-    struct cs_str result; /* raw JSON of the MCP result; valid for the call */
-    struct cs_err err;    /* code CS_OK: there is a result */
+    struct cs_json_val result; /* the MCP result; valid for the call */
+    struct cs_err err;         /* code CS_OK: there is a result */
     bool retryable;
 };
 

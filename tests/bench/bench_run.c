@@ -264,7 +264,6 @@ int main(int argc, char **argv)
     conduct(&b);
     uv_close((uv_handle_t *)&b.timer, NULL);
     cs_runner_close(b.runner, NULL, NULL);
-    uv_run(&b.loop, UV_RUN_DEFAULT);
     if (b.tools)
         cs_tools_close(b.tools, NULL, NULL);
     uv_run(&b.loop, UV_RUN_DEFAULT);

@@ -250,11 +250,9 @@ class _Tools:
         return _Server(server)
 
     def __iter__(self):
-        try:
-            found = sorted(e.name for e in _os.scandir("/mcp-servers") if e.is_dir())
-        except OSError:
-            found = []
-        return iter(found)
+        # Not from /mcp-servers, which stays as it was when the program started.
+        found = search_tools().answer.get("servers", [])
+        return iter(sorted(s["server"] for s in found))
 
     def __dir__(self):
         return list(self)

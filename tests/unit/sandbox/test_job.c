@@ -208,12 +208,13 @@ static void guests_see_the_tree(void **state)
     (void)state;
     if (cs_language_missing(CS_PYTHON))
         skip();
-    struct play p = {
-        .language = CS_PYTHON,
-        .source = "import os\ndef main(i):\n"
-                  "    with open('/mcp-servers/github/index.ts') as f: text = f.read()\n"
-                  "    return [list(caisson.tools), sorted(os.listdir('/mcp-servers/github')), "
-                  "'listCommits' in text, caisson.tools.github.echo(a=1)]\n"};
+    struct play p = {.language = CS_PYTHON,
+                     .source =
+                         "import os\ndef main(i):\n"
+                         "    with open('/mcp-servers/github/index.ts') as f: text = f.read()\n"
+                         "    return [sorted(os.listdir('/mcp-servers')), "
+                         "sorted(os.listdir('/mcp-servers/github')), "
+                         "'listCommits' in text, caisson.tools.github.echo(a=1)]\n"};
     expect(&p, CS_ENDED_VALUE,
            "[[\"big\", \"github\"], [\"index.ts\", \"listCommits.ts\"], true, {\"a\": 1}]");
     done(&p);

@@ -439,6 +439,36 @@ static void a_file_is_refused_with_its_place(void **state)
     assert_int_equal(err.code, CS_LIMIT);
 }
 
+static void large_files_take_no_time(void **state)
+{
+    static const struct {
+        const char *before, *again, *after;
+        int times;
+    } rows[] = {
+        {"{\"mcpServers\": {\"a\": {\"command\": \"x\"", ", \"kay\": 1", "}}}", 300000},
+        {"", "/*", "", 1000000},
+        {"{\"a\": 1", " ,", "}", 1000000},
+        {"{", "/**/", "\"mcpServers\": {}}", 500000},
+        {"{\"mcpServers\": {\"a\": {\"command\": \"", "${A:-", "\"}}}", 500000},
+        {"{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"\"", ", \"${HOME}\"", "]}}}",
+         200000},
+    };
+    struct fixture *f = *state;
+    time_t start = time(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CS_AUTO_BUF struct cs_buf text = {0};
+        struct cs_err err = {0};
+        cs_buf_puts(&text, rows[i].before);
+        for (int k = 0; k < rows[i].times; k++)
+            cs_buf_puts(&text, rows[i].again);
+        cs_buf_puts(&text, rows[i].after);
+        put(f->path, cs_buf_cstr(&text));
+        if (cs_config_load(f->path, &f->config, &err) == 0)
+            cs_config_done(&f->config);
+    }
+    assert_true(time(NULL) - start < 30);
+}
+
 #define T(name) CS_TEST_WITH(name, set_up, tear_down)
 
 int main(void)
@@ -457,6 +487,7 @@ int main(void)
         T(an_environment_file_comes_under_the_environment),
         T(the_hash_tells_a_change),
         T(a_file_is_refused_with_its_place),
+        T(large_files_take_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
