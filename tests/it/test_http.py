@@ -48,9 +48,11 @@ class Server:
     def requests(self):
         """What our nasty server was sent so far."""
         found = []
-        while not self.lines.empty():
-            found.append(json.loads(self.lines.get()))
-        return found
+        try:
+            while True:
+                found.append(json.loads(self.lines.get(timeout=0.3)))
+        except queue.Empty:
+            return found
 
     def __enter__(self):
         return self
