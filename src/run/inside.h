@@ -89,13 +89,16 @@ void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text);
  * JSON, else as text, else the blocks. */
 struct cs_unwrapped {
     bool is_error, retryable; /* then `value` is a text for people, not JSON */
+    bool is_text;             /* `value` is a text that nobody has looked into; no `root` */
     struct cs_str value;      /* in the result, or in the arena */
     struct cs_json_val root;  /* of the value */
     struct cs_json text;      /* of a text that is JSON */
     struct cs_arena arena;
 };
-/* `result` must outlive it. CS_UPSTREAM: this is no MCP result. */
-int cs_unwrap(struct cs_json_val result, struct cs_unwrapped *unwrapped, struct cs_err *err);
+/* `result` must outlive it. A text of more than `parse_max` bytes that may be JSON is left to the
+ * worker. CS_UPSTREAM: this is no MCP result. */
+int cs_unwrap(struct cs_json_val result, size_t parse_max, struct cs_unwrapped *unwrapped,
+              struct cs_err *err);
 void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
 
 #endif

@@ -100,6 +100,8 @@ enum cs_answer {
     CS_ANSWER_LIMIT,   /* too large, too many */
     CS_ANSWER_INVALID, /* is a directory, exists already, bad arguments */
     CS_ANSWER_FAILED,  /* the tool or the system failed */
+    CS_ANSWER_TEXT, /* of a worker's call: OK, and the payload is a text; if that is JSON, its value
+                     */
 };
 
 enum cs_outcome { CS_OUTCOME_VALUE, CS_OUTCOME_ERROR };

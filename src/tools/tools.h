@@ -156,6 +156,9 @@ void cs_tool_call_cancel(struct cs_tool_call *call); /* `done` will not run */
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
                    struct cs_buf *drift);
 
+/* Should cs_tools_seen be given this tool's next result, even if it takes parsing a large one? */
+bool cs_tools_curious(struct cs_tools *tools, const struct cs_tool *tool);
+
 /* --- servers, for `caisson list` --- */
 
 struct cs_server_state {

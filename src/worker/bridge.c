@@ -233,9 +233,11 @@ static JSValueRef payload(enum cs_want want, struct cs_str data, uint8_t *status
         if (data.len == 0)
             return JSValueMakeUndefined(ctx);
         v = cs_host_json(data, cs_worker.program.json_depth, &err);
+        if (!v && *status == CS_ANSWER_TEXT && err.code == CS_INVALID)
+            v = cs_text_value(ctx, data);
+        *status = v ? CS_ANSWER_OK : CS_ANSWER_FAILED;
         if (v)
             return v;
-        *status = CS_ANSWER_FAILED;
         return cs_host_string(cs_str(err.msg));
     }
     return JSValueMakeUndefined(ctx);
@@ -257,7 +259,8 @@ static void settle(const struct cs_frame *frame, enum cs_entry entry)
     w->waiting--;
     if (want == CS_WANT_CALL)
         release_held();
-    JSValueRef v = status == CS_ANSWER_OK ? payload(want, data, &status) : cs_host_string(data);
+    bool ok = status == CS_ANSWER_OK || status == CS_ANSWER_TEXT;
+    JSValueRef v = ok ? payload(want, data, &status) : cs_host_string(data);
     JSValueRef argv[] = {cs_host_number((double)frame->id), cs_host_number(status), v};
     cs_host_call(entry, CS_COUNT(argv), argv, NULL);
 }
