@@ -152,7 +152,7 @@ struct cs_program {
     uint32_t result_bytes;   /* largest result JSON */
     uint32_t json_depth;     /* deepest result, argument or input */
     uint32_t argument_bytes; /* largest arguments of one call */
-    uint32_t calls_at_once;  /* CALL frames that may wait for their answer; others wait inside */
+    uint32_t calls_at_once;  /* calls under way; others wait, small ones in the daemon */
     uint32_t wall_ms;        /* the whole time it has */
 };
 
