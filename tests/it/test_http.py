@@ -15,6 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PEERS = os.path.join(HERE, "peers")
 
+DRIVES_TOOLS = True  # of the test build; the program itself is not in it
+
 
 class Server:
     """A server of a test: its address is the first line that it prints."""

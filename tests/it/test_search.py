@@ -17,11 +17,8 @@ MODEL = os.path.join(SHARED, "data", "models", "potion-base-2M-int8")
 
 
 def rank(t, catalogue, queries, limit=10, model=None):
-    beside = os.path.join(os.path.dirname(t.binary), "tests", "search_rank")
-    places = [beside, os.path.join(ROOT, "build", "dev", "tests", "search_rank")]
-    tool = next((p for p in places if os.access(p, os.X_OK)), None)
-    t.true(tool, "search_rank is not built: cmake --build build/dev")
-    argv = [tool, catalogue, queries, str(limit)] + ([model] if model else [])
+    argv = [t.binary, "tools", "search", "--catalogue", catalogue, "--queries", queries, "--limit", str(limit)]
+    argv += ["--model", model] if model else []
     p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=t.env, timeout=120)
     t.log.append("$ %s\nstatus %d\n%s" % (" ".join(argv), p.returncode, p.stderr.decode("utf-8", "replace")))
     return p
