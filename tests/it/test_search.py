@@ -110,7 +110,7 @@ def test_a_model_is_used_and_checked(t):
     t.has(json.loads(rank(t, catalogue, queries, model=model).stdout)["ranking"][0], "invoice", "with it")
     t.file("model/model.safetensors", struct.pack("<Q", len(header)) + header + table_of_rows[:-1])
     p = rank(t, catalogue, queries, model=model)
-    t.equal(p.returncode, 1, "status")
+    t.equal(p.returncode, 2, "status")
     t.has(p.stderr.decode(), "data_offsets")
 
 
@@ -121,11 +121,11 @@ def test_a_bad_line_is_named(t, _, text, says):
     good = t.file("good.jsonl", '{"server": "a", "name": "b", "query": "c"}\n')
     bad = t.file("bad.jsonl", text)
     p = rank(t, bad, good)
-    t.equal(p.returncode, 1, "status")
+    t.equal(p.returncode, 2, "status")
     t.has(p.stderr.decode(), "bad.jsonl, " + says)
 
 
 def test_a_missing_file_is_named(t):
     p = rank(t, "/nowhere.jsonl", "/nowhere.jsonl")
-    t.equal(p.returncode, 1, "status")
+    t.equal(p.returncode, 2, "status")
     t.has(p.stderr.decode(), "there is no /nowhere.jsonl")
