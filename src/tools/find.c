@@ -204,12 +204,15 @@ void cs_tools_near(struct cs_tools *t, const struct cs_catalogue *catalogue, str
         const struct cs_tool *hit = hits[i].tag;
         put_name(&names, hit->server_ident, hit->ident);
     }
-    for (size_t i = 0; named && !names.len && i < cs_offer_count(named) && i < NEAR; i++) {
-        const struct cs_tool *first = cs_offer_at(named, i);
-        if (!allowed || allowed(ctx, first))
-            put_name(&names, first->server_ident, first->ident);
+    /* Nothing is like it: a few of what there is. */
+    for (size_t i = 0, put = 0; !count && named && i < cs_offer_count(named) && put < NEAR; i++) {
+        const struct cs_tool *other = cs_offer_at(named, i);
+        if (allowed && !allowed(ctx, other))
+            continue;
+        put_name(&names, other->server_ident, other->ident);
+        put++;
     }
-    for (size_t i = 0; !named && !names.len && i < cs_catalogue_servers(catalogue) && i < 10; i++)
+    for (size_t i = 0; !count && !named && i < cs_catalogue_servers(catalogue) && i < 10; i++)
         put_name(&names, cs_offer_ident(cs_catalogue_offer(catalogue, i)), (struct cs_str){0});
     cs_buf_putstr(out, cs_buf_str(&names));
 }
@@ -257,12 +260,17 @@ int cs_tools_read(struct cs_tools *t, const struct cs_catalogue *catalogue, stru
     /* A server's name may have a dot in it. */
     if (!offer && name.len) {
         struct cs_str whole = cs_strn(server.at, server.len + 1 + name.len);
+        offer = cs_catalogue_find_offer(catalogue, whole);
+        name.len = offer ? 0 : name.len;
         for (size_t n = whole.len; n > server.len && !offer; n--)
             if (whole.at[n - 1] == '.') {
                 offer = cs_catalogue_find_offer(catalogue, cs_strn(whole.at, n - 1));
                 name = cs_strn(whole.at + n, whole.len - n);
             }
     }
+    if (offer && !cs_offer_listed(offer))
+        return cs_fail(err, CS_MISSING, "it is not known what the server '%.*s' offers",
+                       CS_STR_ARG(cs_offer_server(offer)));
     if (offer && (name.len == 0 || cs_str_is(name, "index"))) {
         CS_AUTO_BUF struct cs_buf file = {0};
         cs_buf_printf(&file, "%.*s/index.ts", CS_STR_ARG(cs_offer_server(offer)));

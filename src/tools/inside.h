@@ -41,6 +41,7 @@ struct cs_server {
     int64_t listed_at;
     bool fresh; /* listed by this very process */
     bool unsaved;
+    bool stale; /* more was learned since its offer was made */
 
     struct cs_lesson *lessons;
     size_t lesson_count;
@@ -65,6 +66,7 @@ struct cs_tools {
     unsigned retired; /* servers that wait for their client to close */
     struct cs_catalogue *catalogue;
     struct cs_err publish_err;
+    bool unpublished; /* a list or the configuration changed; the catalogue will follow */
 
     struct cs_http *http;
     struct cs_oauth *oauth;
@@ -103,9 +105,11 @@ void cs_tools_maybe_closed(struct cs_tools *tools);
 void cs_calls_fail(struct cs_server *server, const struct cs_err *err);
 void cs_calls_start(struct cs_tools *tools);
 
-/* The server's offer, made anew from what was listed and learned; the catalogue follows soon. */
+/* The server's offer, made anew from what was listed and learned. */
 void cs_server_offer(struct cs_server *server);
-void cs_tools_publish_soon(struct cs_tools *tools, bool save);
+void cs_server_trim_logs(struct cs_server *server); /* after adding to them */
+/* The catalogue follows soon; nobody waits for what was only learned. */
+void cs_tools_publish_soon(struct cs_tools *tools, bool learned);
 
 /* load.c: the file is read in the thread pool; `cs_tools_loaded` is called on the loop. */
 void cs_tools_load(struct cs_tools *tools);

@@ -132,7 +132,6 @@ void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs
     if (known && !round_number(l->count))
         return;
     l->shown = l->count;
-    cs_server_offer(s);
-    s->unsaved = true;
+    s->stale = s->unsaved = true;
     cs_tools_publish_soon(tools, true);
 }

@@ -62,10 +62,20 @@ static void remember(struct cs_server *s)
     cs_cached_done(&cached);
 }
 
+#define LOGS_KEPT (16u << 10)
+
+void cs_server_trim_logs(struct cs_server *s)
+{
+    if (s->logs.len > LOGS_KEPT)
+        cs_buf_drop(&s->logs, s->logs.len - LOGS_KEPT / 2);
+}
+
 void cs_server_offer(struct cs_server *s)
 {
     cs_offer_unref(s->offer);
     s->offer = NULL;
+    bool again = s->stale; /* then the list is the same, and so are the warnings */
+    s->stale = false;
     if (!s->config->enabled)
         return;
     CS_AUTO_ARENA struct cs_arena arena = {0};
@@ -80,7 +90,9 @@ void cs_server_offer(struct cs_server *s)
     };
     struct cs_err err = {0};
     if (cs_offer_new(&spec, &s->offer, &warnings, &err) == 0) {
-        cs_buf_putstr(&s->logs, cs_buf_str(&warnings));
+        if (!again)
+            cs_buf_putstr(&s->logs, cs_buf_str(&warnings));
+        cs_server_trim_logs(s);
         return;
     }
     /* A list that cannot be read is an empty one, and says why. */

@@ -18,7 +18,7 @@
 #define PUBLISH_MS 20
 #define SAVE_MS    500
 #define WATCH_MS   100
-#define LOGS_KEPT  (16u << 10)
+#define LINE_KEPT  (4u << 10)
 
 static int compare_servers(const void *a, const void *b)
 {
@@ -50,9 +50,12 @@ static void publish(struct cs_tools *t)
 {
     struct cs_offer **offers = cs_calloc(t->count + 1, sizeof(struct cs_offer *));
     size_t count = 0;
-    for (size_t i = 0; i < t->count; i++)
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->servers[i]->stale)
+            cs_server_offer(t->servers[i]);
         if (t->servers[i]->offer)
             offers[count++] = t->servers[i]->offer;
+    }
     struct cs_catalogue *next = NULL;
     struct cs_err err = {0};
     if (cs_catalogue_new(t->data_dir, offers, count, &next, &err) == 0) {
@@ -60,6 +63,7 @@ static void publish(struct cs_tools *t)
         t->catalogue = next;
     }
     t->publish_err = err; /* the old one stays in use */
+    t->unpublished = false;
     free(offers);
     check_awaits(t);
 }
@@ -77,11 +81,12 @@ static void on_save(uv_timer_t *timer)
             cs_server_save(t->servers[i]);
 }
 
-void cs_tools_publish_soon(struct cs_tools *t, bool and_save)
+void cs_tools_publish_soon(struct cs_tools *t, bool learned)
 {
     if (t->closing)
         return;
-    uint64_t ms = and_save ? SAVE_MS : PUBLISH_MS;
+    uint64_t ms = learned ? SAVE_MS : PUBLISH_MS;
+    t->unpublished |= !learned;
     if (!uv_is_active((uv_handle_t *)&t->publish_timer) ||
         uv_timer_get_due_in(&t->publish_timer) > ms)
         uv_timer_start(&t->publish_timer, on_publish, ms, 0);
@@ -132,13 +137,12 @@ static void on_listed(void *ctx, struct cs_str tools)
 static void on_log(void *ctx, struct cs_str level, struct cs_str text)
 {
     struct cs_server *s = ctx;
-    if (text.len > LOGS_KEPT / 4)
-        text.len = LOGS_KEPT / 4;
+    if (text.len > LINE_KEPT)
+        text.len = LINE_KEPT;
     cs_buf_printf(&s->logs, "%.*s: ", CS_STR_ARG(level));
     cs_buf_putstr(&s->logs, text);
     cs_buf_putc(&s->logs, '\n');
-    if (s->logs.len > LOGS_KEPT)
-        cs_buf_drop(&s->logs, s->logs.len - LOGS_KEPT / 2);
+    cs_server_trim_logs(s);
 }
 
 static const struct cs_client_events client_events = {
@@ -179,7 +183,7 @@ static bool settled(const struct cs_server *s, bool fresh)
     if (!s->config->enabled || s->config->problem.code || s->trouble.code)
         return true;
     if (fresh ? s->fresh : s->listed.len > 0)
-        return !uv_is_active((const uv_handle_t *)&s->tools->publish_timer);
+        return !s->tools->unpublished;
     if (!s->client)
         return false;
     enum cs_client_state state = cs_client_info(s->client)->state;
@@ -226,6 +230,20 @@ static void on_await(uv_timer_t *timer)
     then(ctx);
 }
 
+static bool waits_for(const struct cs_await *a, const struct cs_server *s)
+{
+    return !*a->server || strcmp(a->server, s->name) == 0;
+}
+
+/* Starts what it waits for. */
+static void need_servers(struct cs_await *a)
+{
+    struct cs_tools *t = a->tools;
+    for (size_t i = 0; i < t->count; i++)
+        if (waits_for(a, t->servers[i]) && !settled(t->servers[i], a->fresh))
+            cs_server_need(t->servers[i]);
+}
+
 static void check_awaits(struct cs_tools *t)
 {
     for (struct cs_await *a = t->awaits; a; a = a->next)
@@ -247,10 +265,7 @@ struct cs_await *cs_tools_await(struct cs_tools *t, struct cs_str server, bool f
     t->handles++;
     a->next = t->awaits;
     t->awaits = a;
-    for (size_t i = 0; i < t->count; i++)
-        if ((!server.len || cs_str_is(server, t->servers[i]->name)) &&
-            !settled(t->servers[i], fresh))
-            cs_server_need(t->servers[i]);
+    need_servers(a);
     uv_timer_start(&a->timer, on_await, all_settled(t, a->server, fresh) ? 0 : ms, 0);
     return a;
 }
@@ -369,6 +384,8 @@ void cs_tools_loaded(struct cs_tools *t, struct cs_config_box *written,
     for (size_t i = 0; i < t->count; i++)
         if (t->servers[i]->wanted || t->eager)
             cs_server_need(t->servers[i]);
+    for (struct cs_await *a = t->awaits; a; a = a->next)
+        need_servers(a); /* those that have just come, too */
     cs_calls_start(t);
     check_awaits(t);
     if (t->reload) {

@@ -145,12 +145,9 @@ static int settle(int at, const char *made, const char *name, struct cs_err *err
     return cs_fail_errno(err, "%s", name);
 }
 
-static int need_server(int servers, const struct cs_offer *offer, const char *name,
+static int make_server(int servers, const struct cs_offer *offer, const char *name,
                        struct cs_err *err)
 {
-    struct stat st;
-    if (fstatat(servers, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0;
     char made[64];
     temporary_name(made);
     CS_AUTO_FD int dir = -1;
@@ -163,21 +160,58 @@ static int need_server(int servers, const struct cs_offer *offer, const char *na
     return settle(servers, made, name, err);
 }
 
+/* An open and locked directory that is still the one of that name; -1 and errno otherwise. */
+static int lock_dir(int at, const char *name)
+{
+    CS_AUTO_FD int dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat mine, now;
+    if (dir < 0 || flock(dir, LOCK_SH) < 0 || fstat(dir, &mine) < 0 ||
+        fstatat(at, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
+        return -1;
+    if (mine.st_ino != now.st_ino) {
+        errno = ENOENT;
+        return -1;
+    }
+    return CS_TAKE_FD(dir);
+}
+
+/* Another process may remove what we are about to lock; then it is made once more. */
+#define TRIES 10
+
+/* Locked until its files are linked. */
+static int need_server(int servers, const struct cs_offer *offer, const char *name, int *dir,
+                       struct cs_err *err)
+{
+    CS_AUTO_FD int fd = -1;
+    for (unsigned tries = 0; tries < TRIES && (fd = lock_dir(servers, name)) < 0; tries++)
+        if (make_server(servers, offer, name, err) < 0)
+            return -1;
+    if (fd < 0)
+        return cs_fail_errno(err, "%s", name);
+    *dir = CS_TAKE_FD(fd);
+    return 0;
+}
+
+static DIR *list_dir(int at)
+{
+    int copy = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    if (!list && copy >= 0)
+        close(copy);
+    return list;
+}
+
 /* --- the whole --- */
 
-static int link_server(int servers, const char *name, int into, struct cs_err *err)
+static int link_files(int from, int into, struct cs_err *err)
 {
-    CS_AUTO_FD int from = openat(servers, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (from < 0)
-        return cs_fail_errno(err, "%s", name);
-    int copy = dup(from);
-    DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    DIR *list = list_dir(from);
     if (!list)
-        return cs_fail_errno(err, "%s", name);
+        return cs_fail_errno(err, "the files of a server");
     int result = 0;
     for (struct dirent *e; result == 0 && (e = readdir(list));)
         if (e->d_name[0] != '.' && linkat(from, e->d_name, into, e->d_name, 0) < 0)
-            result = cs_fail_errno(err, "%s/%s", name, e->d_name);
+            result = cs_fail_errno(err, "%s", e->d_name);
     closedir(list);
     return result;
 }
@@ -217,33 +251,18 @@ static int write_tree(int servers, int dir, struct cs_offer *const *offers, size
                       struct cs_err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        char from[128], name[128];
+        char made[128], name[128];
         /* What nobody knows yet is not there, so that an import of it asks the server. */
         if (!cs_offer_listed(offers[i]))
             continue;
-        server_dir(offers[i], from);
+        server_dir(offers[i], made);
         snprintf(name, sizeof name, "%.*s", CS_STR_ARG(cs_offer_server(offers[i])));
-        CS_AUTO_FD int into = -1;
-        if (need_server(servers, offers[i], from, err) < 0 || make_dir(dir, name, &into, err) < 0 ||
-            link_server(servers, from, into, err) < 0)
-            return -1;
+        CS_AUTO_FD int from = -1, into = -1;
+        if (need_server(servers, offers[i], made, &from, err) < 0 ||
+            make_dir(dir, name, &into, err) < 0 || link_files(from, into, err) < 0)
+            return cs_wrap(err, "%s", made);
     }
     return write_root(dir, offers, count, err);
-}
-
-/* An open and locked directory that is still the one of that name; -1 and errno otherwise. */
-static int lock_dir(int at, const char *name)
-{
-    CS_AUTO_FD int dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat mine, now;
-    if (dir < 0 || flock(dir, LOCK_SH) < 0 || fstat(dir, &mine) < 0 ||
-        fstatat(at, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
-        return -1;
-    if (mine.st_ino != now.st_ino) {
-        errno = ENOENT;
-        return -1;
-    }
-    return CS_TAKE_FD(dir);
 }
 
 #define FORGOTTEN_S 600 /* so long nobody takes to make or link a directory */
@@ -255,30 +274,43 @@ static bool forgotten(int at, const char *name)
            time(NULL) - st.st_ctime > FORGOTTEN_S;
 }
 
-static bool used(const char *name, struct cs_offer *const *offers, size_t count)
+enum standing { STRANGER, CURRENT, OUTDATED };
+
+static enum standing standing_of(const char *name, struct cs_offer *const *offers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char mine[128];
         server_dir(offers[i], mine);
         if (strcmp(mine, name) == 0)
-            return true;
+            return CURRENT;
+        size_t len = strlen(mine);
+        if (strlen(name) == len && strncmp(mine, name, len - CS_HASH_HEX) == 0)
+            return OUTDATED;
     }
-    return false;
+    return STRANGER;
 }
 
-static DIR *list_dir(int at)
+/* A tree has links of its own to the files, so these are needed only while one is being made. */
+static void sweep_servers(int servers, struct cs_offer *const *offers, size_t count)
 {
-    int copy = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = copy < 0 ? NULL : fdopendir(copy);
-    if (!list && copy >= 0)
-        close(copy);
-    return list;
+    DIR *list = list_dir(servers);
+    for (struct dirent *e; list && (e = readdir(list));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        enum standing standing = standing_of(e->d_name, offers, count);
+        if (standing == CURRENT || (standing == STRANGER && !forgotten(servers, e->d_name)))
+            continue;
+        CS_AUTO_FD int dir = openat(servers, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0)
+            cs_dir_remove(servers, e->d_name);
+    }
+    if (list)
+        closedir(list);
 }
 
-/* What nobody uses any more: trees that nobody has locked, files of servers that no tree of ours
- * has, and what a process left that died while it made a directory. */
-static void sweep(int tree, int servers, const char *keep, struct cs_offer *const *offers,
-                  size_t count)
+/* What nobody uses any more: trees that nobody has locked, and what a process left that died while
+ * it made one. */
+static void sweep_trees(int tree, const char *keep)
 {
     DIR *list = list_dir(tree);
     for (struct dirent *e; list && (e = readdir(list));) {
@@ -292,22 +324,18 @@ static void sweep(int tree, int servers, const char *keep, struct cs_offer *cons
     }
     if (list)
         closedir(list);
-    list = list_dir(servers);
-    for (struct dirent *e; list && (e = readdir(list));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            !used(e->d_name, offers, count) && forgotten(servers, e->d_name))
-            cs_dir_remove(servers, e->d_name);
-    if (list)
-        closedir(list);
 }
 
 static void point_at(const char *data_dir, const char *hash)
 {
-    char link[4096], target[64], temporary[4200], name[64];
+    char link[4096], target[64], now[64], temporary[4200], name[64];
     temporary_name(name);
     snprintf(link, sizeof link, "%s/mcp-servers", data_dir);
     snprintf(temporary, sizeof temporary, "%s/%s", data_dir, name);
     snprintf(target, sizeof target, "tree/%s", hash);
+    ssize_t n = readlink(link, now, sizeof now);
+    if (n > 0 && cs_str_is(cs_strn(now, (size_t)n), target))
+        return;
     if (symlink(target, temporary) < 0 || rename(temporary, link) < 0)
         unlink(temporary); /* for people only: programs are given the directory itself */
 }
@@ -347,19 +375,19 @@ int cs_tree_open(const char *data_dir, struct cs_offer *const *offers, size_t co
     char hash[CS_HASH_HEX + 1];
     cs_hash_hex(parts, count, hash);
 
-    /* Another process may remove what we are about to lock; then it is made once more. */
     CS_AUTO_FD int dir = -1;
     bool made = false;
-    for (unsigned tries = 0; tries < 10 && (dir = lock_dir(top, hash)) < 0; tries++) {
+    for (unsigned tries = 0; tries < TRIES && (dir = lock_dir(top, hash)) < 0; tries++) {
         if (make_tree(top, servers, hash, offers, count, err) < 0)
             return cs_wrap(err, "%s", path);
         made = true;
     }
     if (dir < 0)
         return cs_fail_errno(err, "%s/%s", path, hash);
+    point_at(data_dir, hash);
     if (made) {
-        point_at(data_dir, hash);
-        sweep(top, servers, hash, offers, count);
+        sweep_trees(top, hash);
+        sweep_servers(servers, offers, count);
     }
     snprintf(tree->path, sizeof tree->path, "%s/%s", path, hash);
     tree->dir = CS_TAKE_FD(dir);

@@ -2,11 +2,13 @@
  * An MCP server over stdio that costs next to nothing, for benchmarks and tests: legacy, one
  * thread, blocking. Its tools: `echo` answers its arguments, as JSON text and as structuredContent;
  * `big` answers a text of `bytes` bytes; `rows` answers `rows` records as structuredContent; `exit`
- * ends the server with `status`.
+ * ends the server with `status`; `hang` is never answered; after `freeze` nothing is, and no signal
+ * but SIGKILL ends it.
  *
  *     echo_server [N]      and N more tools that do nothing, so that a catalogue can be made large
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,11 @@ static const char tools[] =
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"rows\":{\"type\":\"integer\"}},"
     "\"required\":[\"rows\"]},\"annotations\":{\"readOnlyHint\":true}},"
     "{\"name\":\"exit\",\"description\":\"Ends this server.\","
-    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"status\":{\"type\":\"integer\"}}}}";
+    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"status\":{\"type\":\"integer\"}}}},"
+    "{\"name\":\"hang\",\"description\":\"Never answers.\","
+    "\"inputSchema\":{\"type\":\"object\"}},"
+    "{\"name\":\"freeze\",\"description\":\"Never answers anything any more.\","
+    "\"inputSchema\":{\"type\":\"object\"}}";
 
 static unsigned long fillers; /* tools that do nothing */
 
@@ -74,6 +80,18 @@ static void put_rows(struct cs_json_writer *w, int64_t rows)
     }
     cs_json_close(w, ']');
     cs_json_close(w, '}');
+}
+
+/* Those of the tools that do not answer. */
+static bool silent(struct cs_json_val params)
+{
+    struct cs_json_val name = cs_json_get(params, "name");
+    if (cs_json_is(name, "freeze")) {
+        signal(SIGTERM, SIG_IGN);
+        for (;;)
+            pause();
+    }
+    return cs_json_is(name, "hang");
 }
 
 static void call(struct cs_json_writer *w, struct cs_json_val params)
@@ -126,7 +144,7 @@ static void answer(struct cs_str line, struct cs_buf *out)
     }
     struct cs_json_val root = cs_json_root(&doc), method = cs_json_get(root, "method");
     struct cs_json_val id = cs_json_get(root, "id"), params = cs_json_get(root, "params");
-    if (cs_json_type(id) == CS_JSON_NONE)
+    if (cs_json_type(id) == CS_JSON_NONE || (cs_json_is(method, "tools/call") && silent(params)))
         return;
     cs_buf_clear(out);
     struct cs_json_writer w = CS_JSON_WRITER(out);
