@@ -10,6 +10,13 @@ struct cs_runner {
     struct cs_sandbox *sandbox;
     struct cs_tools *tools;
     const struct cs_policy *policy;
+    struct cs_run_ask *asks; /* open questions of all executions */
+};
+
+struct cs_run_ask {
+    struct cs_run_ask *next;
+    struct cs_run *run;
+    uint64_t id;
 };
 
 struct cs_run {
@@ -46,6 +53,10 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
 void cs_gate_module(struct cs_run *run, uint64_t id, struct cs_str path);
 /* The program is over: what is still under way is cancelled, downstream too. */
 void cs_gate_close(struct cs_run *run);
+
+/* ask.c: questions of servers to the watchers of the executions that they belong to. */
+void cs_asks_open(struct cs_runner *runner, unsigned kinds);
+void cs_asks_close(struct cs_run *run); /* it is over, and so are its calls */
 
 /* A wish of the program that has not been answered yet. */
 struct cs_gate_call {
