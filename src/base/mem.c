@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,4 +38,10 @@ char *cs_strndup(const char *s, size_t len)
 char *cs_strdup(const char *s)
 {
     return cs_strndup(s, strlen(s));
+}
+
+void cs_mem_keep(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 8 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }

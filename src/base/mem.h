@@ -20,6 +20,11 @@ void *cs_realloc(void *p, size_t n, size_t size);
 char *cs_strndup(const char *s, size_t len);
 char *cs_strdup(const char *s);
 
+/* For a process that handles one large message after the other: freed blocks stay with it, up to
+ * 32 MB, instead of being unmapped and faulted in again each time. 4 % of an execution that gets
+ * two megabytes from a tool. */
+void cs_mem_keep(void);
+
 #define CS_NEW(type) ((type *)cs_calloc(1, sizeof(type)))
 
 #endif

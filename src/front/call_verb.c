@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "front/asking.h"
 #include "front/call_args.h"
 #include "front/print.h"
 #include "front/session.h"
@@ -17,7 +18,8 @@ struct calling {
     struct cs_sandbox_options sandbox;
     char scratch[CS_DATA_PATH];
     struct cs_run *run;
-    bool known; /* there is such a tool */
+    struct cs_asking *asking; /* NULL: nobody is there to be asked */
+    bool known;               /* there is such a tool */
 };
 
 /* Unlike a program, a single call fails in ways that its caller can tell apart. */
@@ -44,6 +46,7 @@ static void on_done(void *ctx, const struct cs_result *r)
 {
     struct calling *c = ctx;
     c->run = NULL;
+    cs_asking_close(c->asking);
     cs_print_result(&c->print, r);
     cs_session_end(&c->session, exit_of(c, r));
 }
@@ -53,6 +56,25 @@ static void on_interrupt(struct cs_session *s)
     struct calling *c = s->ctx;
     if (c->run)
         cs_run_cancel(c->run);
+}
+
+static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
+{
+    struct calling *c = ctx;
+    return c->asking && cs_asking_take(c->asking, ask);
+}
+
+static void on_withdrawn(void *ctx, uint64_t ask)
+{
+    struct calling *c = ctx;
+    cs_asking_withdraw(c->asking, ask);
+}
+
+static void on_answer(void *ctx, uint64_t ask, struct cs_str result)
+{
+    struct calling *c = ctx;
+    if (c->run)
+        cs_run_answer(c->run, ask, result);
 }
 
 /* "server" and "tool" of "server.tool" or "server/tool"; either may have dots of its own. */
@@ -122,9 +144,13 @@ static int start(struct calling *c, struct cs_err *err)
         request.limits.wall_clock = c->timeout_ms;
     else if (found)
         request.limits.wall_clock += found->timeout_ms;
-    if (request.limits.wall_clock > most)
+    /* A person who is asked takes longer than a tool may. */
+    if (request.limits.wall_clock > most || (s->asks && !c->timeout_ms))
         request.limits.wall_clock = most;
-    c->run = cs_run_start(s->world.runner, &request, NULL, on_done, c);
+    static const struct cs_run_watch watch = {.ask = on_ask, .withdrawn = on_withdrawn};
+    if (s->asks)
+        c->asking = cs_asking_new(s->loop, on_answer, c);
+    c->run = cs_run_start(s->world.runner, &request, &watch, on_done, c);
     return 0;
 }
 
@@ -165,6 +191,7 @@ int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
         c.session.ctx = &c;
         c.session.timeout_ms = c.timeout_ms ? c.timeout_ms : WAIT_MS;
         c.session.sandbox = &c.sandbox;
+        c.session.asks = cs_asking_kinds();
         c.session.tool = c.operands.at[0];
         status = cs_session_run(verb, &c.session);
     }

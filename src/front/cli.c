@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/own.h"
 #include "front/front.h"
 #include "front/text.h"
@@ -89,6 +90,7 @@ int cs_verb_tools(const struct cs_verb *verb, int argc, char **argv)
 
 int cs_front_main(int argc, char **argv)
 {
+    cs_mem_keep();
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word) {
         help(NULL);

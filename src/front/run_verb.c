@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "front/asking.h"
 #include "front/data.h"
 #include "front/print.h"
 #include "front/text.h"
@@ -172,6 +173,7 @@ struct session {
     struct cs_run_args *args;
     struct cs_world world;
     struct cs_run *run;
+    struct cs_asking *asking; /* NULL: nobody is there to be asked */
     uv_timer_t spinner;
     uv_signal_t interrupts[3];
     uint64_t started;
@@ -195,9 +197,11 @@ static void on_log(void *ctx, enum cs_level level, struct cs_str text)
     if (s->args->quiet || s->args->json)
         return;
     clear_line(s);
+    cs_asking_aside(s->asking);
     fputs(cs_text_style(s->colour, codes[level]), stderr);
     cs_text_lines(stderr, "", text.len ? text : CS_STR("\n"));
     fputs(cs_text_style(s->colour && *codes[level], "\033[0m"), stderr);
+    cs_asking_back(s->asking);
 }
 
 static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
@@ -207,7 +211,9 @@ static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
     if (s->args->quiet || s->args->json || is_result)
         return;
     clear_line(s);
+    cs_asking_aside(s->asking);
     cs_text_safe(stderr, bytes);
+    cs_asking_back(s->asking);
 }
 
 static void on_progress(void *ctx, struct cs_str json)
@@ -233,12 +239,39 @@ static void on_progress(void *ctx, struct cs_str json)
 static void on_spin(uv_timer_t *t)
 {
     struct session *s = t->data;
+    if (cs_asking_busy(s->asking))
+        return;
     clear_line(s);
     fprintf(stderr, "\033[2mrunning, %.0f s", (double)(uv_now(t->loop) - s->started) / 1000);
     cs_text_safe(stderr, cs_str(s->progress));
     fputs("\033[0m", stderr);
     fflush(stderr);
     s->live = true;
+}
+
+/* --- questions of servers --- */
+
+static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
+{
+    struct session *s = ctx;
+    if (!s->asking)
+        return false;
+    clear_line(s);
+    return cs_asking_take(s->asking, ask);
+}
+
+static void on_withdrawn(void *ctx, uint64_t ask)
+{
+    struct session *s = ctx;
+    if (s->asking)
+        cs_asking_withdraw(s->asking, ask);
+}
+
+static void on_answer(void *ctx, uint64_t ask, struct cs_str result)
+{
+    struct session *s = ctx;
+    if (s->run)
+        cs_run_answer(s->run, ask, result);
 }
 
 /* --- the run --- */
@@ -249,6 +282,7 @@ static void on_done(void *ctx, const struct cs_result *r)
     s->run = NULL;
     s->exit_status = cs_exit_of(r);
     clear_line(s);
+    cs_asking_close(s->asking);
     struct cs_print print = {.json = s->args->json,
                              .quiet = s->args->quiet,
                              .verbose = s->args->verbose,
@@ -274,9 +308,15 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     struct session s = {.args = a, .colour = cs_text_colour(stderr)};
     s.terminal = cs_text_colour(stderr) && !a->quiet && !a->json;
     struct cs_world_options world = {
-        .config = a->config, .policy = a->policy, .sandbox = &a->sandbox};
+        .config = a->config,
+        .policy = a->policy,
+        .sandbox = &a->sandbox,
+        .asks = a->quiet ? 0 : cs_asking_kinds(),
+    };
     if (cs_world_open(loop, &world, &s.world, err) < 0)
         return -1;
+    if (world.asks)
+        s.asking = cs_asking_new(loop, on_answer, &s);
     uv_timer_init(loop, &s.spinner);
     s.spinner.data = &s;
     s.started = uv_now(loop);
@@ -295,7 +335,7 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .limits = a->limits,
         .workspace = a->workspace,
     };
-    struct cs_run_watch watch = {on_log, on_output, on_progress};
+    struct cs_run_watch watch = {on_log, on_output, on_progress, on_ask, on_withdrawn};
     s.run = cs_run_start(s.world.runner, &request, &watch, on_done, &s);
     uv_run(loop, UV_RUN_DEFAULT);
     uv_loop_close(loop);

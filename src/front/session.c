@@ -156,7 +156,12 @@ void cs_session_close(struct cs_session *s)
 static int start(struct cs_session *s, struct cs_err *err)
 {
     struct cs_world_options options = {
-        .config = s->config, .policy = s->policy, .model = s->model, .sandbox = s->sandbox};
+        .config = s->config,
+        .policy = s->policy,
+        .model = s->model,
+        .sandbox = s->sandbox,
+        .asks = s->asks,
+    };
     if (cs_world_open(s->loop, &options, &s->world, err) < 0)
         return -1;
     s->tools = s->world.tools;

@@ -35,6 +35,7 @@ struct cs_session {
     enum cs_wait wait;
     uint32_t timeout_ms;                       /* 0: CS_WAIT_MS */
     const struct cs_sandbox_options *sandbox;  /* NULL: no program is run */
+    unsigned asks;                             /* see cs_runner_options */
     void (*then)(struct cs_session *s);        /* must lead to cs_session_end */
     void (*interrupted)(struct cs_session *s); /* NULL: an interrupt ends it */
     void *ctx;

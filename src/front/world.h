@@ -22,6 +22,7 @@ struct cs_world_options {
     const char *model;                        /* directory of a static model for search, or NULL */
     bool watch, eager;                        /* see cs_tools_options */
     const struct cs_sandbox_options *sandbox; /* NULL: no runner */
+    unsigned asks;                            /* see cs_runner_options */
 };
 
 /* On failure nothing is open. A policy that cannot be read is a failure. */

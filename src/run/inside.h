@@ -10,6 +10,13 @@ struct cs_runner {
     struct cs_sandbox *sandbox;
     struct cs_tools *tools;
     const struct cs_policy *policy;
+    struct cs_run_ask *asks; /* open questions of all executions */
+};
+
+struct cs_run_ask {
+    struct cs_run_ask *next;
+    struct cs_run *run;
+    uint64_t id;
 };
 
 struct cs_run {
@@ -46,6 +53,10 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
 void cs_gate_module(struct cs_run *run, uint64_t id, struct cs_str path);
 /* The program is over: what is still under way is cancelled, downstream too. */
 void cs_gate_close(struct cs_run *run);
+
+/* ask.c: questions of servers to the watchers of the executions that they belong to. */
+void cs_asks_open(struct cs_runner *runner, unsigned kinds);
+void cs_asks_close(struct cs_run *run); /* it is over, and so are its calls */
 
 /* A wish of the program that has not been answered yet. */
 struct cs_gate_call {
@@ -89,13 +100,16 @@ void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text);
  * JSON, else as text, else the blocks. */
 struct cs_unwrapped {
     bool is_error, retryable; /* then `value` is a text for people, not JSON */
+    bool is_text;             /* `value` is a text that nobody has looked into; no `root` */
     struct cs_str value;      /* in the result, or in the arena */
     struct cs_json_val root;  /* of the value */
     struct cs_json text;      /* of a text that is JSON */
     struct cs_arena arena;
 };
-/* `result` must outlive it. CS_UPSTREAM: this is no MCP result. */
-int cs_unwrap(struct cs_json_val result, struct cs_unwrapped *unwrapped, struct cs_err *err);
+/* `result` must outlive it. A text of more than `parse_max` bytes that may be JSON is left to the
+ * worker. CS_UPSTREAM: this is no MCP result. */
+int cs_unwrap(struct cs_json_val result, size_t parse_max, struct cs_unwrapped *unwrapped,
+              struct cs_err *err);
 void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
 
 #endif

@@ -30,12 +30,15 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
         free(r);
         return -1;
     }
+    cs_asks_open(r, options->asks);
     *runner = r;
     return 0;
 }
 
 void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
 {
+    if (r->tools)
+        cs_tools_set_asker(r->tools, NULL);
     cs_sandbox_close(r->sandbox, closed, ctx);
     free(r);
 }
@@ -68,6 +71,7 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
 {
     struct cs_run *run = ctx;
     cs_gate_close(run);
+    cs_asks_close(run);
     run->job = NULL;
     cs_settle(run, end);
     finish(run);

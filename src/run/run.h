@@ -106,17 +106,24 @@ struct cs_result {
     struct cs_limits limits;
 };
 
-/* What may be watched while it runs; each may be NULL. Called on the loop. */
+/* What may be watched while it runs; each may be NULL. Called on the loop, and none of them after
+ * `done`. */
 struct cs_run_watch {
     void (*log)(void *ctx, enum cs_level level, struct cs_str text);
     void (*output)(void *ctx, bool is_stderr, struct cs_str bytes);
     void (*progress)(void *ctx, struct cs_str json);
+    /* A server asks a person or a model during a call of this execution. True: cs_run_answer
+     * follows, unless it is withdrawn before (its call, its server or its time is over). NULL, or
+     * false: declined. The execution's own time goes on meanwhile. */
+    bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
+    void (*withdrawn)(void *ctx, uint64_t ask);
 };
 
 struct cs_runner_options {
     const struct cs_sandbox_options *sandbox;
     struct cs_tools *tools;         /* lent, to be closed after the runner; NULL: no servers */
     const struct cs_policy *policy; /* lent, like it */
+    unsigned asks;                  /* 1u << CS_ASK_FORM | ...: what some watcher can be asked */
 };
 
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
@@ -137,6 +144,10 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
  */
 struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
                                   struct cs_buf *inputs);
+
+/* As cs_tools_answer, for a question that this execution's watcher was asked; others are ignored.
+ */
+void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);

@@ -86,9 +86,14 @@ static bool may_be_json(struct cs_str text)
     return text.len && strchr("{[\"-0123456789tfn", text.at[0]);
 }
 
-static void unwrap_text(struct cs_json_val text, struct cs_unwrapped *u)
+static void unwrap_text(struct cs_json_val text, size_t parse_max, struct cs_unwrapped *u)
 {
     struct cs_str plain = cs_json_str(text, &u->arena);
+    if (plain.len > parse_max && may_be_json(plain)) {
+        u->is_text = true;
+        u->value = plain;
+        return;
+    }
     struct cs_json_limits limits = {.bytes = plain.len ? plain.len : 1, .allow_duplicate = true};
     struct cs_err err = {0};
     if (may_be_json(plain) && cs_json_parse(plain, &limits, &u->text, &err) == 0) {
@@ -101,7 +106,7 @@ static void unwrap_text(struct cs_json_val text, struct cs_unwrapped *u)
     u->value = cs_json_raw(text);
 }
 
-int cs_unwrap(struct cs_json_val root, struct cs_unwrapped *u, struct cs_err *err)
+int cs_unwrap(struct cs_json_val root, size_t parse_max, struct cs_unwrapped *u, struct cs_err *err)
 {
     *u = (struct cs_unwrapped){0};
     struct cs_json_val content = cs_json_get(root, "content");
@@ -124,7 +129,7 @@ int cs_unwrap(struct cs_json_val root, struct cs_unwrapped *u, struct cs_err *er
         u->value = CS_STR("null");
         return 0;
     } else if (blocks == 1 && cs_json_type(text_of(first)) == CS_JSON_STRING) {
-        unwrap_text(text_of(first), u);
+        unwrap_text(text_of(first), parse_max, u);
         return 0;
     } else {
         u->root = blocks == 1 ? first : content;

@@ -164,8 +164,8 @@ void cs_sandbox_maybe_closed(struct cs_sandbox *s);
 
 /* proc.c */
 struct cs_proc *cs_proc_new(struct cs_sandbox *s);
-int cs_proc_watch(struct cs_proc *p, struct cs_err *err); /* pid, pidfd and sock are set */
-void cs_proc_send(struct cs_proc *p, const struct cs_buf *frame);
+int cs_proc_watch(struct cs_proc *p, struct cs_err *err);   /* pid, pidfd and sock are set */
+void cs_proc_send(struct cs_proc *p, struct cs_buf *frame); /* may take what is in it */
 /* Bounds the address space of a worker from outside, so that code inside has no say in it. */
 int cs_proc_bound(struct cs_proc *p, uint64_t memory, struct cs_err *err);
 void cs_proc_kill(struct cs_proc *p);

@@ -15,6 +15,9 @@
 
 #define READ_AHEAD 65536
 
+/* A frame beyond this is not copied but taken. */
+#define SWAPPED (64u * CS_KIB)
+
 uint64_t cs_now_ns(void)
 {
     struct timespec t;
@@ -194,10 +197,16 @@ static void poll_socket(struct cs_proc *p)
     uv_poll_start(&p->sock_poll, events, on_socket);
 }
 
-void cs_proc_send(struct cs_proc *p, const struct cs_buf *frame)
+void cs_proc_send(struct cs_proc *p, struct cs_buf *frame)
 {
     bool idle = p->unsent.len == 0;
-    cs_buf_put(&p->unsent, frame->at, frame->len);
+    if (idle && frame->len > SWAPPED) {
+        struct cs_buf empty = p->unsent;
+        p->unsent = *frame;
+        *frame = empty;
+    } else {
+        cs_buf_put(&p->unsent, frame->at, frame->len);
+    }
     if (!idle)
         return;
     flush(p);

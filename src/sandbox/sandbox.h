@@ -119,7 +119,8 @@ int cs_job_start(struct cs_sandbox *sandbox, const struct cs_job_spec *spec,
 /* The answer to `facts`. `limits` (may be NULL) can only be tighter than those it started with. */
 void cs_job_verdict(struct cs_job *job, bool allowed, const struct cs_limits *limits,
                     struct cs_str message);
-/* Of a call: OK with the value as JSON; otherwise JSON {message, retryable?, suggestion?}. */
+/* Of a call: OK with the value as JSON, or (workers only) TEXT; otherwise JSON {message,
+ * retryable?, suggestion?}. */
 void cs_job_result(struct cs_job *job, uint64_t id, enum cs_answer status, struct cs_str payload);
 /* Either a directory (lent) that takes the place of /mcp-servers, where the module is looked for
  * once more; or -1 and a message for people. */

@@ -100,6 +100,8 @@ enum cs_answer {
     CS_ANSWER_LIMIT,   /* too large, too many */
     CS_ANSWER_INVALID, /* is a directory, exists already, bad arguments */
     CS_ANSWER_FAILED,  /* the tool or the system failed */
+    CS_ANSWER_TEXT, /* of a worker's call: OK, and the payload is a text; if that is JSON, its value
+                     */
 };
 
 enum cs_outcome { CS_OUTCOME_VALUE, CS_OUTCOME_ERROR };
@@ -150,7 +152,7 @@ struct cs_program {
     uint32_t result_bytes;   /* largest result JSON */
     uint32_t json_depth;     /* deepest result, argument or input */
     uint32_t argument_bytes; /* largest arguments of one call */
-    uint32_t calls_at_once;  /* CALL frames that may wait for their answer; others wait inside */
+    uint32_t calls_at_once;  /* calls under way; others wait, small ones in the daemon */
     uint32_t wall_ms;        /* the whole time it has */
 };
 

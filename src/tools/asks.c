@@ -2,7 +2,8 @@
 #include "base/mem.h"
 #include "tools/client_in.h"
 
-#define DECLINED "{\"action\":\"decline\"}"
+#define DECLINED  "{\"action\":\"decline\"}"
+#define DISMISSED "{\"action\":\"cancel\"}"
 
 void cs_ask_roots(struct cs_client *c, struct cs_buf *json)
 {
@@ -46,30 +47,61 @@ static void free_ask(struct cs_ask *ask)
     free(ask);
 }
 
-void cs_ask_forget(struct cs_client *c, struct cs_client_call *r)
+/* It is no longer in the list. */
+static void withdraw(struct cs_client *c, struct cs_ask *ask)
 {
-    struct cs_ask **at = &c->asks;
-    while (*at) {
-        struct cs_ask *ask = *at;
-        if (!r || (ask->call == r && ask->modern)) {
-            *at = ask->next;
-            c->ask_count--;
-            free_ask(ask);
+    uint64_t id = ask->id;
+    free_ask(ask);
+    if (c->events.withdrawn)
+        c->events.withdrawn(c->ctx, id);
+}
+
+/* --- the clock of a call stands while somebody is asked --- */
+
+static bool concerns(const struct cs_ask *ask, const struct cs_client_call *r)
+{
+    if (ask->modern || r->kind != CS_REQ_CALL || r->status != CS_AT_SENT)
+        return false;
+    return ask->call ? ask->call == r : r->id < ask->before;
+}
+
+static bool is_asked(const struct cs_client *c, const struct cs_client_call *r)
+{
+    const struct cs_ask *ask = c->asks;
+    while (ask && !concerns(ask, r))
+        ask = ask->next;
+    return ask != NULL;
+}
+
+/* Before `ask` is put into the list. */
+static void stop_clocks(struct cs_client *c, struct cs_ask *ask, uint64_t now)
+{
+    ask->due = now + c->parts.person;
+    cs_client_wake(c, ask->due);
+    for (struct cs_link *l = c->requests.next; l != &c->requests; l = l->next) {
+        struct cs_client_call *r = cs_link_request(l);
+        if (!concerns(ask, r))
             continue;
+        if (!is_asked(c, r)) {
+            r->asked_at = now;
+            r->left = r->due > now ? r->due - now : 0;
         }
-        if (ask->call == r)
-            ask->call = NULL;
-        at = &ask->next;
+        r->due = ask->due;
     }
 }
 
-void cs_ask_cancelled(struct cs_client *c, struct cs_str id)
+/* After it was taken out. */
+static void start_clocks(struct cs_client *c, const struct cs_ask *ask)
 {
-    for (struct cs_ask *ask = c->asks; ask; ask = ask->next) {
-        if (!ask->modern && cs_str_eq(cs_buf_str(&ask->token), id)) {
-            free_ask(take(c, ask->id));
-            return;
-        }
+    uint64_t now = cs_client_now();
+    for (struct cs_link *l = c->requests.next; l != &c->requests; l = l->next) {
+        struct cs_client_call *r = cs_link_request(l);
+        if (!concerns(ask, r) || is_asked(c, r))
+            continue;
+        /* A person's time is not the tool's. */
+        r->latest += now - r->asked_at;
+        r->due = now + r->left;
+        cs_client_wake(c, r->due);
     }
 }
 
@@ -121,20 +153,83 @@ static void answer_legacy(struct cs_client *c, struct cs_str id, bool sampling,
 
 static void settle(struct cs_client *c, struct cs_ask *ask, struct cs_str result)
 {
-    struct cs_client_call *r = ask->call;
     if (ask->modern) {
-        answer_modern(c, r, ask->sampling, cs_buf_str(&ask->token), result);
+        answer_modern(c, ask->call, ask->sampling, cs_buf_str(&ask->token), result);
     } else {
-        if (r && r->status == CS_AT_SENT) {
-            /* A person's time is not the tool's. */
-            uint64_t now = cs_client_now();
-            r->latest += now - r->asked_at;
-            r->due = now + r->timeout_ms;
-            cs_client_wake(c, r->due);
-        }
+        start_clocks(c, ask);
         answer_legacy(c, cs_buf_str(&ask->token), ask->sampling, result);
     }
     free_ask(ask);
+}
+
+/* Nobody will answer it any more; a server that waits for it is told so. */
+static void dismiss(struct cs_client *c, struct cs_ask *ask)
+{
+    bool connected = c->phase == CS_CONN_LISTING || c->phase == CS_CONN_READY;
+    if (!ask->modern && connected) {
+        start_clocks(c, ask);
+        answer_legacy(c, cs_buf_str(&ask->token), ask->sampling,
+                      ask->sampling ? (struct cs_str){0} : CS_STR(DISMISSED));
+    }
+    withdraw(c, ask);
+}
+
+/* Does nobody wait for it once `r` is over? */
+static bool only_for(const struct cs_client *c, const struct cs_ask *ask,
+                     const struct cs_client_call *r)
+{
+    if (ask->call || !concerns(ask, r))
+        return ask->call == r;
+    for (struct cs_link *l = c->requests.next; l != &c->requests; l = l->next)
+        if (cs_link_request(l) != r && concerns(ask, cs_link_request(l)))
+            return false;
+    return true;
+}
+
+void cs_ask_forget(struct cs_client *c, struct cs_client_call *r)
+{
+    struct cs_ask *ask = c->asks;
+    while (ask) {
+        if (r && !only_for(c, ask, r)) {
+            ask = ask->next;
+            continue;
+        }
+        take(c, ask->id);
+        if (r)
+            dismiss(c, ask);
+        else
+            withdraw(c, ask);
+        ask = c->asks; /* whoever was told may have answered others */
+    }
+}
+
+void cs_ask_cancelled(struct cs_client *c, struct cs_str id)
+{
+    for (struct cs_ask *ask = c->asks; ask; ask = ask->next) {
+        if (!ask->modern && cs_str_eq(cs_buf_str(&ask->token), id)) {
+            take(c, ask->id);
+            start_clocks(c, ask);
+            withdraw(c, ask);
+            return;
+        }
+    }
+}
+
+uint64_t cs_ask_expire(struct cs_client *c, uint64_t now)
+{
+    uint64_t next = CS_NEVER;
+    struct cs_ask *ask = c->asks;
+    while (ask) {
+        if (ask->modern || ask->due > now) {
+            next = !ask->modern && ask->due < next ? ask->due : next;
+            ask = ask->next;
+            continue;
+        }
+        dismiss(c, take(c, ask->id));
+        next = CS_NEVER;
+        ask = c->asks;
+    }
+    return next;
 }
 
 void cs_client_answer(struct cs_client *client, uint64_t id, struct cs_str result)
@@ -144,13 +239,22 @@ void cs_client_answer(struct cs_client *client, uint64_t id, struct cs_str resul
         settle(client, ask, result);
 }
 
+static bool can_ask(const struct cs_client *c, bool sampling, bool url)
+{
+    const struct cs_client_options *o = &c->options;
+    return (sampling ? o->can_sample
+            : url    ? o->can_elicit_url
+                     : o->can_elicit) &&
+           c->events.ask && c->ask_count < CS_ASKS_MAX;
+}
+
 /* Hands a question on; declines it if nobody is there. `r` may be NULL (legacy). */
 static void put_question(struct cs_client *c, struct cs_client_call *r, bool modern, bool sampling,
-                         struct cs_str token, struct cs_str params)
+                         struct cs_str token, struct cs_json_val params)
 {
-    bool possible = (sampling ? c->options.can_sample : c->options.can_elicit) && c->events.ask &&
-                    c->ask_count < CS_ASKS_MAX;
-    if (!possible) {
+    bool url = !sampling && cs_json_is(cs_json_get(params, "mode"), "url");
+    struct cs_str text = cs_json_raw(params);
+    if (!can_ask(c, sampling, url)) {
         if (modern)
             answer_modern(c, r, sampling, token, (struct cs_str){0});
         else
@@ -162,18 +266,18 @@ static void put_question(struct cs_client *c, struct cs_client_call *r, bool mod
     ask->sampling = sampling;
     ask->modern = modern;
     ask->call = r;
+    ask->before = c->next_id + 1;
     cs_buf_putstr(&ask->token, token);
+    if (!modern)
+        stop_clocks(c, ask, cs_client_now());
     ask->next = c->asks;
     c->asks = ask;
     c->ask_count++;
-    if (r && !modern) {
-        r->asked_at = cs_client_now();
-        r->due = r->asked_at + c->parts.person;
-    }
     const struct cs_client_ask question = {
         .id = id,
         .method = sampling ? "sampling/createMessage" : "elicitation/create",
-        .params = params.len > 0 ? params : CS_STR("{}"),
+        .url = url,
+        .params = text.len > 0 ? text : CS_STR("{}"),
         .call_ctx = r ? r->ctx : NULL,
     };
     if (c->events.ask(c->ctx, &question))
@@ -196,7 +300,7 @@ static void ask_one(struct cs_client *c, struct cs_client_call *r, struct cs_jso
                     struct cs_json_val item)
 {
     struct cs_json_val method = cs_json_get(item, "method");
-    struct cs_str params = cs_json_raw(cs_json_get(item, "params"));
+    struct cs_json_val params = cs_json_get(item, "params");
     if (cs_json_is(method, "roots/list")) {
         CS_AUTO_BUF struct cs_buf roots = {0};
         cs_ask_roots(c, &roots);
@@ -275,11 +379,20 @@ static struct cs_client_call *during(struct cs_client *c, uint64_t request)
     return only;
 }
 
+/* Somebody is there, but not for this. */
+static bool undeclared_mode(const struct cs_client *c, struct cs_json_val params)
+{
+    bool url = cs_json_is(cs_json_get(params, "mode"), "url");
+    return url ? c->options.can_elicit && !c->options.can_elicit_url
+               : c->options.can_elicit_url && !c->options.can_elicit;
+}
+
 void cs_ask_request(struct cs_client *c, struct cs_json_val root, struct cs_json_val id,
                     uint64_t request)
 {
     struct cs_json_val method = cs_json_get(root, "method");
-    struct cs_str params = cs_json_raw(cs_json_get(root, "params")), token = cs_json_raw(id);
+    struct cs_json_val params = cs_json_get(root, "params");
+    struct cs_str token = cs_json_raw(id);
     if (c->modern || token.len > 1000) {
         /* Modern servers send no requests; over HTTP there is not even a way to answer. */
         if (!c->server->is_http)
@@ -291,6 +404,8 @@ void cs_ask_request(struct cs_client *c, struct cs_json_val root, struct cs_json
         CS_AUTO_BUF struct cs_buf roots = {0};
         cs_ask_roots(c, &roots);
         cs_client_reply(c, token, cs_buf_str(&roots));
+    } else if (cs_json_is(method, "elicitation/create") && undeclared_mode(c, params)) {
+        cs_client_refuse(c, token, CS_RPC_PARAMS, "this mode of elicitation was not declared");
     } else if (cs_json_is(method, "elicitation/create")) {
         put_question(c, during(c, request), false, false, token, params);
     } else if (cs_json_is(method, "sampling/createMessage") && c->options.can_sample) {

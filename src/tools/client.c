@@ -357,6 +357,7 @@ static void on_tick(uv_timer_t *timer)
     struct cs_client *c = timer->data;
     uint64_t now = cs_client_now();
     c->timer_at = CS_NEVER;
+    uint64_t next = cs_ask_expire(c, now);
     expire(c, now);
     if (!c->closing && c->phase == CS_CONN_OFF && c->connect_at <= now)
         open_transport(c);
@@ -367,7 +368,6 @@ static void on_tick(uv_timer_t *timer)
     if (c->closing)
         return;
 
-    uint64_t next = CS_NEVER;
     for (struct cs_link *l = c->requests.next; l != &c->requests; l = l->next) {
         uint64_t due = cs_link_request(l)->due;
         next = due < next ? due : next;

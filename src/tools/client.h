@@ -56,6 +56,7 @@ struct cs_client_info {
 struct cs_client_ask {
     uint64_t id;
     const char *method;   /* "elicitation/create" or "sampling/createMessage" */
+    bool url;             /* an elicitation of mode "url" */
     struct cs_str params; /* JSON */
     void *call_ctx;       /* `ctx` of the call during which it came; NULL: none */
 };
@@ -69,12 +70,16 @@ struct cs_client_events {
     void (*log)(void *ctx, struct cs_str level, struct cs_str text);
     /* NULL, or false: nobody is there to ask, and it is declined. */
     bool (*ask)(void *ctx, const struct cs_client_ask *ask);
+    /* Of a question that was handed on: its call, its server or its time is over, or it was taken
+     * back. An answer to it would be ignored. */
+    void (*withdrawn)(void *ctx, uint64_t ask);
 };
 
 struct cs_client_options {
-    struct cs_http *http;        /* shared; needed for HTTP servers */
-    struct cs_oauth *oauth;      /* or NULL */
-    bool can_elicit, can_sample; /* what is declared to the server */
+    struct cs_http *http;   /* shared; needed for HTTP servers */
+    struct cs_oauth *oauth; /* or NULL */
+    /* What is declared to the server: forms, addresses to open, a language model. */
+    bool can_elicit, can_elicit_url, can_sample;
 };
 
 struct cs_client *cs_client_new(uv_loop_t *loop, const struct cs_server_config *server,

@@ -98,8 +98,8 @@ struct cs_client_call {
     uint64_t due; /* ms */
 
     /* Of calls only. */
-    uint64_t latest; /* progress does not extend it beyond this */
-    uint64_t asked_at;
+    uint64_t latest;         /* progress does not extend it beyond this */
+    uint64_t asked_at, left; /* legacy: since when it is asked, and what was left of its time */
     uint32_t timeout_ms;
     uint32_t rounds, asks; /* of input_required; questions still open */
     uint64_t max_result;
@@ -120,6 +120,8 @@ struct cs_ask {
     uint64_t id;
     bool sampling;
     struct cs_client_call *call; /* modern: whose answer needs it. Legacy: during which it came */
+    uint64_t before;             /* NULL: during any of those with an id below this */
+    uint64_t due;                /* of a legacy one; modern calls have it themselves */
     struct cs_buf token;         /* legacy: its JSON-RPC id as it came. Modern: the key, quoted */
     bool modern;
 };
@@ -270,7 +272,10 @@ void cs_ask_request(struct cs_client *c, struct cs_json_val root, struct cs_json
                     uint64_t request);
 void cs_ask_inputs(struct cs_client *c, struct cs_client_call *r, struct cs_json_val result);
 void cs_ask_cancelled(struct cs_client *c, struct cs_str id);
-void cs_ask_forget(struct cs_client *c, struct cs_client_call *r); /* NULL: all */
+/* Questions of a call that is over; NULL: all, as there is nobody left to answer. */
+void cs_ask_forget(struct cs_client *c, struct cs_client_call *r);
+/* Those that nobody answered in time. When the next one is due. */
+uint64_t cs_ask_expire(struct cs_client *c, uint64_t now);
 void cs_ask_roots(struct cs_client *c, struct cs_buf *json);
 
 /* --- mirror.c --- */

@@ -9,9 +9,19 @@ void cs_era_declare(struct cs_client *c)
 {
     struct cs_json_writer w = CS_JSON_WRITER(&c->capabilities);
     cs_json_open(&w, '{');
-    if (c->options.can_elicit) {
+    if (c->options.can_elicit || c->options.can_elicit_url) {
         cs_json_key(&w, "elicitation");
-        cs_json_put_raw(&w, CS_STR("{}"));
+        cs_json_open(&w, '{');
+        /* Without a mode it means forms, and older servers know nothing else. */
+        if (c->options.can_elicit && c->options.can_elicit_url) {
+            cs_json_key(&w, "form");
+            cs_json_put_raw(&w, CS_STR("{}"));
+        }
+        if (c->options.can_elicit_url) {
+            cs_json_key(&w, "url");
+            cs_json_put_raw(&w, CS_STR("{}"));
+        }
+        cs_json_close(&w, '}');
     }
     if (c->options.can_sample) {
         cs_json_key(&w, "sampling");

@@ -47,6 +47,13 @@ struct cs_server {
     size_t lesson_count;
 };
 
+/* A question that our asker has not answered yet. */
+struct cs_open_ask {
+    struct cs_open_ask *next;
+    uint64_t id, inner; /* ours, and the client's */
+    struct cs_server *server;
+};
+
 struct cs_await {
     struct cs_tools *tools;
     struct cs_await *next;
@@ -83,6 +90,9 @@ struct cs_tools {
 
     struct cs_tool_call *calls;
     struct cs_await *awaits;
+    struct cs_asker asker;
+    struct cs_open_ask *asks;
+    uint64_t next_ask;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -104,6 +114,13 @@ void cs_tools_maybe_closed(struct cs_tools *tools);
 /* send.c: those that wait for the configuration get an error, or begin. */
 void cs_calls_fail(struct cs_server *server, const struct cs_err *err);
 void cs_calls_start(struct cs_tools *tools);
+/* `ctx` of the one call, or (NULL) of all that the server has; how many they are. */
+size_t cs_calls_ctx(const struct cs_server *server, const struct cs_tool_call *only,
+                    struct cs_arena *arena, void ***ctx);
+
+/* passing.c: questions on their way from a server to our asker. `ctx` is the server. */
+bool cs_server_asks(void *ctx, const struct cs_client_ask *ask);
+void cs_server_withdraws(void *ctx, uint64_t inner);
 
 /* The server's offer, made anew from what was listed and learned. */
 void cs_server_offer(struct cs_server *server);

@@ -6,6 +6,7 @@
 #include "tools/learn.h"
 
 #define LESSONS_MAX CS_SERVER_TOOLS
+#define ENOUGH      5 /* results, before a large one is left unread */
 
 /* The files name 1, 2, 5, 10, 20 ... results: they need not be written anew for every one. */
 static bool round_number(uint64_t n)
@@ -97,6 +98,13 @@ static void check_learned(struct cs_lesson *l, struct cs_json_val value, struct 
     if (n > 0)
         say_drift(drift, "learned", faults, n);
     cs_schema_free(schema);
+}
+
+bool cs_tools_curious(struct cs_tools *tools, const struct cs_tool *tool)
+{
+    struct cs_server *s = cs_tools_server(tools, tool->server);
+    struct cs_lesson *l = s ? find(s, tool->name) : NULL;
+    return tool->output.len || !l || l->count < ENOUGH;
 }
 
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,

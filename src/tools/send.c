@@ -141,6 +141,19 @@ void cs_calls_fail(struct cs_server *s, const struct cs_err *err)
             fail_later(c, err);
 }
 
+size_t cs_calls_ctx(const struct cs_server *s, const struct cs_tool_call *only,
+                    struct cs_arena *arena, void ***ctx)
+{
+    size_t count = 0, n = 0;
+    for (const struct cs_tool_call *c = s->tools->calls; c; c = c->next)
+        count += c->server == s && c->inner;
+    *ctx = cs_arena_alloc(arena, (count + 1) * sizeof **ctx);
+    for (const struct cs_tool_call *c = s->tools->calls; c; c = c->next)
+        if (only ? c == only : c->server == s && c->inner)
+            (*ctx)[n++] = c->ctx;
+    return n;
+}
+
 void cs_calls_start(struct cs_tools *t)
 {
     for (struct cs_tool_call *c = t->calls; c; c = c->next)

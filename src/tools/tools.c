@@ -149,6 +149,8 @@ static const struct cs_client_events client_events = {
     .changed = on_changed,
     .listed = on_listed,
     .log = on_log,
+    .ask = cs_server_asks,
+    .withdrawn = cs_server_withdraws,
 };
 
 static int need_http(struct cs_tools *t, struct cs_err *err)
@@ -171,7 +173,13 @@ void cs_server_need(struct cs_server *s)
     }
     if (s->config->is_http && need_http(t, &s->trouble) < 0)
         return;
-    struct cs_client_options options = {.http = t->http, .oauth = t->oauth};
+    struct cs_client_options options = {
+        .http = t->http,
+        .oauth = t->oauth,
+        .can_elicit = t->asker.kinds & 1u << CS_ASK_FORM,
+        .can_elicit_url = t->asker.kinds & 1u << CS_ASK_URL,
+        .can_sample = t->asker.kinds & 1u << CS_ASK_SAMPLE,
+    };
     s->client = cs_client_new(t->loop, s->config, &options, &client_events, s);
     cs_client_connect(s->client);
 }

@@ -151,10 +151,50 @@ struct cs_tool_call *cs_tools_call(struct cs_tools *tools, const struct cs_tool 
                                    void *ctx);
 void cs_tool_call_cancel(struct cs_tool_call *call); /* `done` will not run */
 
+/* --- what servers ask while they work --- */
+
+enum cs_ask_kind {
+    CS_ASK_FORM,   /* a person fills in a form: {message, requestedSchema} */
+    CS_ASK_URL,    /* a person opens an address: {message, url} */
+    CS_ASK_SAMPLE, /* a language model continues: {messages, maxTokens, ...} */
+};
+
+struct cs_tool_ask {
+    uint64_t id;
+    struct cs_str server; /* as configured */
+    enum cs_ask_kind kind;
+    struct cs_str params; /* JSON as the server sent it */
+    /* `ctx` of the calls that it can have come from: one, if that is known. Several, if an older
+     * server has several under way; none, if it asks out of the blue. */
+    void *const *calls;
+    size_t call_count;
+};
+
+struct cs_asker {
+    unsigned kinds; /* 1u << CS_ASK_FORM | ...: what servers are told that they may ask */
+    /* False: declined. Otherwise cs_tools_answer follows, or `withdrawn`. */
+    bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
+    /* Its call or its server is over, or nobody answered within ten minutes. */
+    void (*withdrawn)(void *ctx, uint64_t id);
+    void *ctx;
+};
+
+/* Who is asked; without this everything is declined. To be set before the loop runs, as servers are
+ * told when they are first connected to. NULL: from now on nobody. */
+void cs_tools_set_asker(struct cs_tools *tools, const struct cs_asker *asker);
+
+/* `result` is the JSON that the protocol wants ({action, content?}, or a sampling result); empty:
+ * declined. Of a question that is not open any more it is ignored. The clock of a call stands still
+ * while it is asked. */
+void cs_tools_answer(struct cs_tools *tools, uint64_t id, struct cs_str result);
+
 /* A value that a tool answered: its type is learned from it, or checked. `drift` gets a sentence if
  * it breaks the shape that was declared or learned; else it stays empty. */
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
                    struct cs_buf *drift);
+
+/* Should cs_tools_seen be given this tool's next result, even if it takes parsing a large one? */
+bool cs_tools_curious(struct cs_tools *tools, const struct cs_tool *tool);
 
 /* --- servers, for `caisson list` --- */
 

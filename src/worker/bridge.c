@@ -21,6 +21,10 @@
 /* Held frames that have left are forgotten in steps. */
 #define HELD_STEP (1u * CS_MIB)
 
+/* Calls that may wait in the daemon, if their arguments are at most so large. */
+#define AHEAD_CALLS 128
+#define AHEAD_BYTES (16u * CS_KIB)
+
 /* Of one line of the log. */
 #define LINE_MAX_BYTES (CS_LOG_MAX - 128)
 
@@ -137,6 +141,19 @@ static double take_slot(enum cs_want want)
     return slot + 1;
 }
 
+/*
+ * The daemon has calls_at_once under way and makes the others wait. Small ones wait there, so that
+ * the next begins when a server answers and not one turn of ours later: a hundred parallel calls
+ * take half the time.
+ */
+static bool may_leave(size_t bytes)
+{
+    const struct cs_worker *w = &cs_worker;
+    if (w->held_at < w->held.len)
+        return false;
+    return w->calls < w->program.calls_at_once || (w->calls < AHEAD_CALLS && bytes <= AHEAD_BYTES);
+}
+
 double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str json)
 {
     if (server.len + tool.len + json.len + 64 > CS_CALL_MAX)
@@ -144,7 +161,7 @@ double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str js
     double id = take_slot(CS_WANT_CALL);
     if (id < 0)
         return id;
-    bool now = cs_worker.calls < cs_worker.program.calls_at_once;
+    bool now = may_leave(json.len);
     cs_worker.calls += now;
     struct cs_buf *b = now ? &cs_worker.out : &cs_worker.held;
     size_t mark = cs_frame_begin(b, CS_MSG_CALL, (uint64_t)id, 0);
@@ -233,9 +250,11 @@ static JSValueRef payload(enum cs_want want, struct cs_str data, uint8_t *status
         if (data.len == 0)
             return JSValueMakeUndefined(ctx);
         v = cs_host_json(data, cs_worker.program.json_depth, &err);
+        if (!v && *status == CS_ANSWER_TEXT && err.code == CS_INVALID)
+            v = cs_text_value(ctx, data);
+        *status = v ? CS_ANSWER_OK : CS_ANSWER_FAILED;
         if (v)
             return v;
-        *status = CS_ANSWER_FAILED;
         return cs_host_string(cs_str(err.msg));
     }
     return JSValueMakeUndefined(ctx);
@@ -257,7 +276,8 @@ static void settle(const struct cs_frame *frame, enum cs_entry entry)
     w->waiting--;
     if (want == CS_WANT_CALL)
         release_held();
-    JSValueRef v = status == CS_ANSWER_OK ? payload(want, data, &status) : cs_host_string(data);
+    bool ok = status == CS_ANSWER_OK || status == CS_ANSWER_TEXT;
+    JSValueRef v = ok ? payload(want, data, &status) : cs_host_string(data);
     JSValueRef argv[] = {cs_host_number((double)frame->id), cs_host_number(status), v};
     cs_host_call(entry, CS_COUNT(argv), argv, NULL);
 }

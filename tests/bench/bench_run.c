@@ -230,6 +230,7 @@ int main(int argc, char **argv)
     int status = cs_role_main(argc, argv, &engine);
     if (status >= 0)
         return status;
+    cs_mem_keep();
     if (argc < 3) {
         fprintf(stderr, "usage: bench_run SCRATCH POOL [full] [strict] [polling] "
                         "[config=FILE data=DIR]\n");

@@ -192,7 +192,7 @@ static void turn(struct fake *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *roots[] = {"file:///srv/x", NULL};
-    static const struct cs_client_events events = {NULL, on_listed, NULL, on_ask};
+    static const struct cs_client_events events = {NULL, on_listed, NULL, on_ask, NULL};
     if (size < 1)
         return 0;
     static uv_loop_t loop;
@@ -205,6 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     f->server.era = (enum cs_era)(data[0] % 3);
     f->server.is_http = data[0] & 4;
     f->options.can_elicit = f->options.can_sample = data[0] & 8;
+    f->options.can_elicit_url = f->options.can_elicit;
     f->server.roots = data[0] & 16 ? roots : NULL;
     f->parts.probe = f->parts.connect = f->parts.person = f->parts.pace = 60000;
     f->parts.debounce = f->parts.backoff = f->parts.backoff_max = 60000;

@@ -112,8 +112,11 @@ class Test:
     def envelope(self, code, *options, **more):
         return self.run(code, "-o", "json", *options, **more).json()
 
-    def on_a_terminal(self, *argv, patience=30, columns=100, env=None):
-        """Runs the program with a terminal on all three streams; (status, what the terminal was sent)."""
+    def on_a_terminal(self, *argv, answers=(), patience=30, columns=100, env=None):
+        """Runs the program with a terminal on all three streams; (status, what the terminal was sent).
+
+        `answers` are pairs: when the first text has come (after that of the pair before), the second is typed.
+        """
         started = time.monotonic()
         pid, master = pty.fork()
         if pid == 0:
@@ -123,7 +126,7 @@ class Test:
             finally:
                 os._exit(127)
         fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        seen = b""
+        seen, at, left = b"", 0, list(answers)
         while time.monotonic() - started < patience:
             ready, _, _ = select.select([master], [], [], 0.5)
             if ready:
@@ -134,6 +137,10 @@ class Test:
                 if not data:
                     break
                 seen += data
+            while left and left[0][0].encode() in seen[at:]:
+                wanted, typed = left.pop(0)
+                at = seen.index(wanted.encode(), at) + len(wanted.encode())
+                os.write(master, typed.encode())
         else:
             os.kill(pid, 9)
         _, status = os.waitpid(pid, 0)
@@ -141,6 +148,8 @@ class Test:
         text = seen.decode("utf-8", "replace")
         status = os.waitstatus_to_exitcode(status)
         self.log.append(str(Done([*argv], status, text, "(a terminal)", time.monotonic() - started)))
+        if left:
+            raise Failed("nobody asked %r: %.1500r" % (left[0][0], text))
         return status, text
 
     # Judging

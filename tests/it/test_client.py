@@ -12,6 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = os.path.join(HERE, "peers")
 NASTY = os.path.join(HERE, "servers", "nasty.py")
 
+DRIVES_TOOLS = True  # of the test build; the program itself is not in it
+
 
 def tool(t, name):
     return os.path.join(os.path.dirname(t.binary), "tests", name)

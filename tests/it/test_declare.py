@@ -16,6 +16,8 @@ TSC = os.path.join(HERE, "peers", "node_modules", ".bin", "tsc")
 MINE = sorted(glob.glob(os.path.join(HERE, "data", "declare", "*.json")))
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 
+DRIVES_TOOLS = True  # of the test build; the program itself is not in it
+
 
 def tool(t):
     for build in (os.environ.get("CAISSON_BUILD"), "build/dev", "build/bench"):

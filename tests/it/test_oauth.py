@@ -15,6 +15,8 @@ from test_http import Server, call, probe, probe_path, said
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+DRIVES_TOOLS = True  # of the test build; the program itself is not in it
+
 
 def oauth(t, *options):
     return Server(t, sys.executable, os.path.join(HERE, "servers/oauth_http.py"), *options)

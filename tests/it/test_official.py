@@ -432,7 +432,7 @@ def test_no_server_is_left(t, _, name, end):
     marker = "marker-" + uuid.uuid4().hex
     probe = Probe(t)
     configure(t, {"probe": dict(SERVERS[name](marker), env={"PROBE_LOG": probe.path})})
-    code = "await probe.wait({ ms: %d, label: 'it' }); return 1" % (1 if end == "end" else 60000)
+    code = "await probe.wait({ ms: %d, label: 'it' }); return 1" % (1500 if end == "end" else 60000)
     running = subprocess.Popen([t.binary, "run", "-e", code], cwd=t.dir, env=t.env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:

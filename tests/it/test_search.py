@@ -17,11 +17,8 @@ MODEL = os.path.join(SHARED, "data", "models", "potion-base-2M-int8")
 
 
 def rank(t, catalogue, queries, limit=10, model=None):
-    beside = os.path.join(os.path.dirname(t.binary), "tests", "search_rank")
-    places = [beside, os.path.join(ROOT, "build", "dev", "tests", "search_rank")]
-    tool = next((p for p in places if os.access(p, os.X_OK)), None)
-    t.true(tool, "search_rank is not built: cmake --build build/dev")
-    argv = [tool, catalogue, queries, str(limit)] + ([model] if model else [])
+    argv = [t.binary, "tools", "search", "--catalogue", catalogue, "--queries", queries, "--limit", str(limit)]
+    argv += ["--model", model] if model else []
     p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=t.env, timeout=120)
     t.log.append("$ %s\nstatus %d\n%s" % (" ".join(argv), p.returncode, p.stderr.decode("utf-8", "replace")))
     return p
@@ -113,7 +110,7 @@ def test_a_model_is_used_and_checked(t):
     t.has(json.loads(rank(t, catalogue, queries, model=model).stdout)["ranking"][0], "invoice", "with it")
     t.file("model/model.safetensors", struct.pack("<Q", len(header)) + header + table_of_rows[:-1])
     p = rank(t, catalogue, queries, model=model)
-    t.equal(p.returncode, 1, "status")
+    t.equal(p.returncode, 2, "status")
     t.has(p.stderr.decode(), "data_offsets")
 
 
@@ -124,11 +121,11 @@ def test_a_bad_line_is_named(t, _, text, says):
     good = t.file("good.jsonl", '{"server": "a", "name": "b", "query": "c"}\n')
     bad = t.file("bad.jsonl", text)
     p = rank(t, bad, good)
-    t.equal(p.returncode, 1, "status")
+    t.equal(p.returncode, 2, "status")
     t.has(p.stderr.decode(), "bad.jsonl, " + says)
 
 
 def test_a_missing_file_is_named(t):
     p = rank(t, "/nowhere.jsonl", "/nowhere.jsonl")
-    t.equal(p.returncode, 1, "status")
+    t.equal(p.returncode, 2, "status")
     t.has(p.stderr.decode(), "there is no /nowhere.jsonl")

@@ -2,7 +2,7 @@
 """An MCP server (legacy, stdio) that misbehaves in the way its first argument names.
 
 Without one, or as `plain`, it is well-behaved. Its tools: `echo` answers its arguments, `ask` asks the client
-things and answers what came back, `grow` adds a tool, `env` answers the environment.
+things (or, with arguments, those) and answers what came back, `grow` adds a tool, `env` answers the environment.
 """
 import json
 import os
@@ -40,12 +40,12 @@ def text(value):
     return {"content": [{"type": "text", "text": value}]}
 
 
-def ask(method, params=None):
+def ask(method, params=None, patience=5):
     """A request of ours; None if there is no answer."""
     id = "s%d" % (len(waiting) + 1)
     event = waiting[id] = [threading.Event(), None]
     send({"id": id, "method": method, **({"params": params} if params is not None else {})})
-    event[0].wait(5)
+    event[0].wait(patience)
     return event[1]
 
 
@@ -91,7 +91,11 @@ def on_call(id, params):
         time.sleep(1000)
     if MODE == "cancelled":
         time.sleep(0.2)
-    if name == "ask":
+    if MODE == "dies-asking":
+        threading.Timer(1, os._exit, [3]).start()
+    if name == "ask" and arguments:
+        result = text(json.dumps(ask("elicitation/create", arguments, 60)))
+    elif name == "ask":
         got = [ask("ping"), ask("roots/list"),
                ask("elicitation/create", {"message": "ok?", "requestedSchema": {"type": "object", "properties": {}}}),
                ask("sampling/createMessage", {"messages": [], "maxTokens": 1}), ask("no/such")]

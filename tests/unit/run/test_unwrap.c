@@ -2,6 +2,8 @@
 
 #include "run/inside.h"
 
+static size_t parse_max = SIZE_MAX;
+
 /* The value, or the message of an error after "! ". */
 static char *unwrapped(const char *result)
 {
@@ -10,7 +12,7 @@ static char *unwrapped(const char *result)
     struct cs_err err = {0};
     CS_AUTO_JSON struct cs_json doc = {0};
     assert_int_equal(cs_json_parse(cs_str(result), NULL, &doc, &err), 0);
-    if (cs_unwrap(cs_json_root(&doc), &u, &err) < 0)
+    if (cs_unwrap(cs_json_root(&doc), parse_max, &u, &err) < 0)
         snprintf(text, sizeof text, "!! %s", err.msg);
     else
         snprintf(text, sizeof text, "%s%s%.*s", u.is_error ? "! " : "",
@@ -66,6 +68,19 @@ static void blocks_arrive_as_they_are(void **state)
     assert_string_equal(unwrapped("{\"content\":\"odd\"}"), "null");
 }
 
+static void a_large_text_is_left_to_the_worker(void **state)
+{
+    (void)state;
+    parse_max = 10;
+    assert_string_equal(
+        unwrapped("{\"content\":[{\"type\":\"text\",\"text\":\"[1,2,3,\\n4,5]\"}]}"),
+        "[1,2,3,\n4,5]");
+    assert_string_equal(
+        unwrapped("{\"content\":[{\"type\":\"text\",\"text\":\"plain text, no JSON\"}]}"),
+        "\"plain text, no JSON\"");
+    parse_max = SIZE_MAX;
+}
+
 static void an_error_is_its_text(void **state)
 {
     (void)state;
@@ -107,9 +122,13 @@ static void what_is_no_result_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CS_TEST(structured_content_comes_first), CS_TEST(one_text_is_parsed_if_it_is_json),
-        CS_TEST(other_text_stays_text),          CS_TEST(blocks_arrive_as_they_are),
-        CS_TEST(an_error_is_its_text),           CS_TEST(a_long_error_is_cut_between_characters),
+        CS_TEST(structured_content_comes_first),
+        CS_TEST(one_text_is_parsed_if_it_is_json),
+        CS_TEST(other_text_stays_text),
+        CS_TEST(blocks_arrive_as_they_are),
+        CS_TEST(a_large_text_is_left_to_the_worker),
+        CS_TEST(an_error_is_its_text),
+        CS_TEST(a_long_error_is_cut_between_characters),
         CS_TEST(what_is_no_result_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

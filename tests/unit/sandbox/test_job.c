@@ -30,7 +30,7 @@ struct play {
     unsigned calls, at_once, most, modules;
     struct cs_job_end end;
     struct cs_buf payload, asked, out;
-    uint64_t waiting[64]; /* calls of `slow`, answered when the loop is idle */
+    uint64_t waiting[400]; /* calls of `slow`, answered when the loop is idle */
     uv_timer_t timer;
 };
 
@@ -257,14 +257,36 @@ static void without_anybody_to_ask_it_is_missing(void **state)
     done(&p);
 }
 
-static void no_more_calls_at_once_than_allowed(void **state)
+static void large_calls_wait_inside(void **state)
 {
     (void)state;
-    struct play p = {.source = "const all = await Promise.all(Array.from({length: 40}, () => "
-                               "github.slow({}))); return all.length"};
+    struct play p = {.source =
+                         "const s = 'x'.repeat(20000); const all = await Promise.all("
+                         "Array.from({length: 40}, () => github.slow({s}))); return all.length"};
     expect(&p, CS_ENDED_VALUE, "40");
     assert_int_equal(p.most, 8);
     assert_int_equal(p.calls, 40);
+    done(&p);
+}
+
+static void small_calls_wait_outside_up_to_a_bound(void **state)
+{
+    (void)state;
+    struct play p = {.source = "const all = await Promise.all(Array.from({length: 300}, () => "
+                               "github.slow({}))); return all.length"};
+    expect(&p, CS_ENDED_VALUE, "300");
+    assert_int_equal(p.most, 128);
+    assert_int_equal(p.calls, 300);
+    done(&p);
+}
+
+static void large_values_come_and_go(void **state)
+{
+    (void)state;
+    struct play p = {.source = "const s = 'x'.repeat(5e6); const all = await Promise.all([1, 2, 3]"
+                               ".map((n) => github.echo({ n, s })));\n"
+                               "return all.map((v) => [v.n, v.s.length, v.s === s])"};
+    expect(&p, CS_ENDED_VALUE, "[[1,5000000,true],[2,5000000,true],[3,5000000,true]]");
     done(&p);
 }
 
@@ -358,7 +380,9 @@ int main(int argc, char **argv)
         CS_TEST(a_missing_module_is_asked_for),
         CS_TEST(a_server_that_appears_late_is_found),
         CS_TEST(without_anybody_to_ask_it_is_missing),
-        CS_TEST(no_more_calls_at_once_than_allowed),
+        CS_TEST(large_calls_wait_inside),
+        CS_TEST(small_calls_wait_outside_up_to_a_bound),
+        CS_TEST(large_values_come_and_go),
         CS_TEST(too_many_calls_end_the_program),
         CS_TEST(a_large_index_and_many_calls_are_quick),
     };

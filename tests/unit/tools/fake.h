@@ -45,7 +45,7 @@ struct fake {
 
     /* what the client told */
     struct cs_buf tools, logs, progress, result, asked;
-    unsigned listed, changed, done, progressed, asks;
+    unsigned listed, changed, done, progressed, asks, withdrawn;
     struct cs_client_result last;
     bool takes_asks;
     uint64_t ask;
@@ -160,6 +160,13 @@ static inline bool fake_ask(void *ctx, const struct cs_client_ask *ask)
     return f->takes_asks;
 }
 
+static inline void fake_withdrawn(void *ctx, uint64_t ask)
+{
+    struct fake *f = ctx;
+    (void)ask;
+    f->withdrawn++;
+}
+
 static inline void fake_progress(void *ctx, struct cs_str params)
 {
     struct fake *f = ctx;
@@ -214,7 +221,8 @@ static inline struct fake *fake_new(void)
 
 static inline void fake_client(struct fake *f)
 {
-    const struct cs_client_events events = {fake_changed, fake_listed, fake_log, fake_ask};
+    const struct cs_client_events events = {fake_changed, fake_listed, fake_log, fake_ask,
+                                            fake_withdrawn};
     f->client = cs_client_new_with(f->loop, &f->server, &f->options, &events, f, &f->parts);
 }
 

@@ -331,12 +331,105 @@ static void a_question_stops_the_clock_of_its_call(void **state)
     assert_int_equal(f->last.err.code, CS_LIMIT);
 }
 
+static void questions_that_may_be_of_either_call_stop_both_clocks(void **state)
+{
+    struct fake *f = ready(state, CS_ERA_LEGACY, true);
+    struct cs_client_request slow = {.tool = CS_STR("one"), .timeout_ms = 100};
+    cs_client_call(f->client, &slow, NULL, fake_done, f);
+    const struct fake_sent first = *fake_last(f);
+    cs_client_call(f->client, &slow, NULL, fake_done, f);
+    const struct fake_sent second = *fake_last(f);
+    request(f, "1", ELICIT);
+    request(f, "2", ELICIT);
+    fake_sleep(f, 60);
+    cs_client_answer(f->client, f->ask, CS_STR("{\"action\":\"accept\"}"));
+    fake_sleep(f, 80);
+    assert_int_equal(f->done, 0);
+    /* It stays open as long as one of the two may have asked it. */
+    fake_answer(f, &first, "{}");
+    assert_int_equal(f->withdrawn, 0);
+    fake_answer(f, &second, "{}");
+    assert_int_equal(f->done, 2);
+    assert_int_equal(f->last.err.code, CS_OK);
+    assert_int_equal(f->withdrawn, 1);
+    assert_contains(fake_last(f)->json, "\"id\":1,\"result\":{\"action\":\"cancel\"}");
+}
+
+static void a_question_whose_time_is_over_is_dismissed(void **state)
+{
+    struct fake *f = *state;
+    f->parts.person = 40;
+    ready(state, CS_ERA_LEGACY, true);
+    struct cs_client_request slow = {.tool = CS_STR("one"), .timeout_ms = 100};
+    cs_client_call(f->client, &slow, NULL, fake_done, f);
+    request(f, "1", ELICIT);
+    fake_sleep(f, 60);
+    assert_int_equal(f->withdrawn, 1);
+    assert_contains(fake_last(f)->json, "\"id\":1,\"result\":{\"action\":\"cancel\"}");
+    unsigned before = f->count;
+    cs_client_answer(f->client, f->ask, CS_STR("{\"action\":\"accept\"}"));
+    assert_int_equal(f->count, before);
+    /* The call has the rest of its own time. */
+    assert_int_equal(f->done, 0);
+    fake_sleep(f, 120);
+    assert_int_equal(f->done, 1);
+    assert_int_equal(f->last.err.code, CS_LIMIT);
+    /* One that came during no call has an end too. */
+    request(f, "2", SAMPLE);
+    fake_sleep(f, 60);
+    assert_int_equal(f->withdrawn, 2);
+    assert_contains(fake_last(f)->json, "\"id\":2,\"error\"");
+}
+
+static void questions_end_with_their_call_and_their_server(void **state)
+{
+    for (int era = CS_ERA_MODERN; era <= CS_ERA_LEGACY; era++) {
+        fake_free(*state);
+        *state = fake_new();
+        struct fake *f = ready(state, (enum cs_era)era, true);
+        for (unsigned i = 0; i < 3; i++) {
+            struct cs_client_call *call = fake_call(f, "one", "{}");
+            if (era == CS_ERA_LEGACY)
+                request(f, "1", ELICIT);
+            else
+                fake_answer(f, fake_last(f),
+                            "{\"resultType\":\"input_required\",\"inputRequests\":{\"k\":" ELICIT
+                            "}}");
+            assert_int_equal(f->asks, i + 1);
+            assert_int_equal(f->withdrawn, i);
+            if (i < 2)
+                cs_client_cancel(call);
+            else
+                fake_end(f, "gone");
+            assert_int_equal(f->withdrawn, i + 1);
+        }
+    }
+}
+
+static void addresses_are_asked_for_only_if_that_was_declared(void **state)
+{
+    static const char url[] = "{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"url\","
+                              "\"message\":\"Look\",\"url\":\"https://example.com\"}}";
+    struct fake *f = ready(state, CS_ERA_LEGACY, true);
+    request(f, "1", url);
+    assert_int_equal(f->asks, 0);
+    assert_contains(fake_last(f)->json, "\"id\":1,\"error\":{\"code\":-32602");
+    fake_free(f);
+    f = *state = fake_new();
+    f->options.can_elicit_url = true;
+    ready(state, CS_ERA_LEGACY, true);
+    assert_contains(fake_find(f, "initialize")->json, "\"elicitation\":{\"form\":{},\"url\":{}}");
+    request(f, "1", url);
+    assert_int_equal(f->asks, 1);
+}
+
 static void a_question_can_be_taken_back(void **state)
 {
     struct fake *f = ready(state, CS_ERA_LEGACY, true);
     request(f, "5", ELICIT);
     fake_say(f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                 "cancelled\",\"params\":{\"requestId\":5}}");
+    assert_int_equal(f->withdrawn, 1);
     unsigned before = f->count;
     cs_client_answer(f->client, f->ask, CS_STR("{\"action\":\"accept\"}"));
     assert_int_equal(f->count, before);
@@ -388,6 +481,10 @@ int main(void)
         CS_TEST_WITH(questions_of_a_legacy_server_are_handed_on, setup, teardown),
         CS_TEST_WITH(a_question_belongs_to_the_call_during_which_it_came, setup, teardown),
         CS_TEST_WITH(a_question_stops_the_clock_of_its_call, setup, teardown),
+        CS_TEST_WITH(questions_that_may_be_of_either_call_stop_both_clocks, setup, teardown),
+        CS_TEST_WITH(a_question_whose_time_is_over_is_dismissed, setup, teardown),
+        CS_TEST_WITH(questions_end_with_their_call_and_their_server, setup, teardown),
+        CS_TEST_WITH(addresses_are_asked_for_only_if_that_was_declared, setup, teardown),
         CS_TEST_WITH(a_question_can_be_taken_back, setup, teardown),
         CS_TEST_WITH(questions_are_bounded, setup, teardown),
         CS_TEST_WITH(modern_servers_send_no_requests, setup, teardown),

@@ -1,0 +1,90 @@
+/*
+ * What servers ask during calls goes to the watcher of the execution that made them, and to nobody
+ * else: a question that may be of several executions is declined.
+ */
+#include "base/mem.h"
+#include "run/inside.h"
+
+/* NULL: nobody can say. */
+static struct cs_run *whose(const struct cs_tool_ask *ask)
+{
+    struct cs_run *run = NULL;
+    for (size_t i = 0; i < ask->call_count; i++) {
+        const struct cs_gate_call *call = ask->calls[i];
+        if (run && run != call->run)
+            return NULL;
+        run = call->run;
+    }
+    return run;
+}
+
+/* NULL `run`: of any. */
+static struct cs_run_ask *take(struct cs_runner *runner, const struct cs_run *run, uint64_t id)
+{
+    struct cs_run_ask **at = &runner->asks;
+    while (*at && ((*at)->id != id || (run && (*at)->run != run)))
+        at = &(*at)->next;
+    struct cs_run_ask *ask = *at;
+    if (ask)
+        *at = ask->next;
+    return ask;
+}
+
+static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
+{
+    struct cs_runner *runner = ctx;
+    struct cs_run *run = whose(ask);
+    if (!run || !run->watch.ask)
+        return false;
+    struct cs_run_ask *open = CS_NEW(struct cs_run_ask);
+    *open = (struct cs_run_ask){runner->asks, run, ask->id};
+    runner->asks = open;
+    if (run->watch.ask(run->ctx, ask))
+        return true;
+    free(take(runner, run, ask->id));
+    return false;
+}
+
+static void on_withdrawn(void *ctx, uint64_t id)
+{
+    struct cs_run_ask *ask = take(ctx, NULL, id);
+    if (!ask)
+        return;
+    struct cs_run *run = ask->run;
+    free(ask);
+    if (run->watch.withdrawn)
+        run->watch.withdrawn(run->ctx, id);
+}
+
+void cs_run_answer(struct cs_run *run, uint64_t id, struct cs_str result)
+{
+    struct cs_run_ask *ask = take(run->runner, run, id);
+    if (!ask)
+        return;
+    free(ask);
+    cs_tools_answer(run->runner->tools, id, result);
+}
+
+void cs_asks_open(struct cs_runner *runner, unsigned kinds)
+{
+    const struct cs_asker asker = {kinds, on_ask, on_withdrawn, runner};
+    if (runner->tools && kinds)
+        cs_tools_set_asker(runner->tools, &asker);
+}
+
+void cs_asks_close(struct cs_run *run)
+{
+    struct cs_run_ask *ask = run->runner->asks;
+    while (ask) {
+        if (ask->run != run) {
+            ask = ask->next;
+            continue;
+        }
+        uint64_t id = ask->id;
+        free(take(run->runner, run, id));
+        if (run->watch.withdrawn)
+            run->watch.withdrawn(run->ctx, id);
+        cs_tools_answer(run->runner->tools, id, (struct cs_str){0});
+        ask = run->runner->asks;
+    }
+}
