@@ -13,19 +13,18 @@
 
 /*
  * A server in a few lines of shell: `text` answers a text, `late` never answers, `die` ends it,
- * `wrong` breaks the output type that it declares, `mixed` answers a text or a number in turn. Its
- * tools are those, and the words after the script.
+ * `wrong` declares an output type. Its tools are those, and the words after the script.
  */
 #define SCRIPT                                                                                   \
-    "n=0; say() { printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\\n' \"$id\" \"$1\"; }\n" \
-    "while read -r line; do n=$((n + 1))\n"                                                      \
+    "say() { printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\\n' \"$id\" \"$1\"; }\n"      \
+    "while read -r line; do\n"                                                                   \
     "id=${line#*'\"id\":'}; id=${id%%,*}; id=${id%%\\}*}\n"                                      \
     "case $line in\n"                                                                            \
     "*'\"initialize\"'*) say "                                                                   \
     "'{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},"                      \
     "\"serverInfo\":{\"name\":\"sh\",\"version\":\"7\"},\"instructions\":\"Says things.\"}';;\n" \
     "*'\"tools/list\"'*) l='{\"name\":\"wrong\",\"inputSchema\":{},\"outputSchema\":"            \
-    "{\"type\":\"object\",\"required\":[\"a\"]}}'; for t in text late die mixed \"$@\"; do "     \
+    "{\"type\":\"object\",\"required\":[\"a\"]}}'; for t in text late die \"$@\"; do "           \
     "l=\"$l,{\\\"name\\\":\\\"$t\\\",\\\"inputSchema\\\":{}}\"; done; say "                      \
     "\"{\\\"tools\\\":[$l]}\";;\n"                                                               \
     "*'\"name\":\"text\"'*) say '{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}';;\n"    \
@@ -52,6 +51,11 @@ static inline int make_world(void **state)
         return -1;
     snprintf(w->config, sizeof w->config, "%s/caisson.json", w->dir);
     snprintf(w->data, sizeof w->data, "%s/data", w->dir);
+    char script[96];
+    struct cs_err err = {0};
+    snprintf(script, sizeof script, "%s/server.sh", w->dir);
+    if (cs_file_replace(script, CS_STR(SCRIPT), 0600, &err) < 0)
+        return -1;
     signal(SIGPIPE, SIG_IGN);
     *state = w;
     return mkdir(w->data, 0700);
@@ -95,13 +99,11 @@ static inline void put_config(struct world *w, const char *servers)
 }
 
 /* An entry for the server in shell, with one more tool. */
-static inline void shell_entry(struct cs_buf *out, const char *name, const char *tool,
-                               const char *more)
+static inline void shell_entry(struct world *w, struct cs_buf *out, const char *name,
+                               const char *tool)
 {
-    struct cs_json_writer w = CS_JSON_WRITER(out);
-    cs_buf_printf(out, "%s\"%s\":{\"command\":\"sh\",\"args\":[\"-c\",", out->len ? "," : "", name);
-    cs_json_put_z(&w, SCRIPT);
-    cs_buf_printf(out, ",\"sh\",\"%s\"]%s}", tool, more);
+    cs_buf_printf(out, "%s\"%s\":{\"command\":\"sh\",\"args\":[\"%s/server.sh\",\"%s\"]}",
+                  out->len ? "," : "", name, w->dir, tool);
 }
 
 static inline void open_tools(struct world *w, bool watch)
