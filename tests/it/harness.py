@@ -82,6 +82,7 @@ class Test:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
             f.write(text if isinstance(text, bytes) else text.encode())
+        os.chmod(path, 0o644)  # whatever the umask: a configuration that anyone can write to is refused
         return path
 
     def read(self, name):
