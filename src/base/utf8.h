@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 #define CS_UTF8_BAD "\xEF\xBF\xBD" /* U+FFFD */
 
 /*
@@ -46,6 +48,16 @@ static inline unsigned cs_utf8_put(char *to, uint32_t c)
         to[i] = (char)(0x80 | (c & 0x3F));
     to[0] = (char)((0xF00u >> n) | c);
     return n;
+}
+
+/* At most `max` bytes of it, and no half of a character at the end. */
+static inline struct cs_str cs_utf8_cut(struct cs_str s, size_t max)
+{
+    if (s.len <= max)
+        return s;
+    while (max > 0 && ((unsigned char)s.at[max] & 0xC0) == 0x80)
+        max--;
+    return cs_strn(s.at, max);
 }
 
 #endif

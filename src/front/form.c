@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "schema/schema.h"
 
 #define CHOICES_SHOWN 200u
@@ -41,20 +42,10 @@ struct cs_form {
     struct cs_schema *schema; /* NULL: none, or none that can be used */
 };
 
-static struct cs_str cut(struct cs_str s, size_t max)
-{
-    if (s.len <= max)
-        return s;
-    s.len = max;
-    while (s.len && ((unsigned char)s.at[s.len] & 0xc0) == 0x80)
-        s.len--;
-    return s;
-}
-
 /* In one line: nothing of it may look like a line of ours. */
 static void put_flat(struct cs_buf *out, struct cs_str s, size_t max)
 {
-    struct cs_str shown = cut(s, max);
+    struct cs_str shown = cs_utf8_cut(s, max);
     for (size_t i = 0; i < shown.len; i++)
         cs_buf_putc(out, strchr("\n\r\t", shown.at[i]) ? ' ' : shown.at[i]);
     if (shown.len < s.len)
@@ -222,7 +213,7 @@ int cs_form_new(struct cs_str params, struct cs_form **form, struct cs_err *err)
     struct cs_json_val fields = cs_json_get(schema, "properties"), key, item;
     f->message = cs_json_str(cs_json_get(root, "message"), &f->arena);
     if (f->message.len > TEXT_SHOWN) {
-        struct cs_str shown = cut(f->message, TEXT_SHOWN);
+        struct cs_str shown = cs_utf8_cut(f->message, TEXT_SHOWN);
         f->message = cs_str(cs_arena_printf(&f->arena, "%.*s ...", CS_STR_ARG(shown)));
     }
     f->url = cs_json_str(cs_json_get(root, "url"), &f->arena);
@@ -275,7 +266,7 @@ void cs_form_details(const struct cs_form *form, size_t field, struct cs_buf *te
 {
     const struct field *f = &form->fields[field];
     if (f->description.len) {
-        cs_buf_putstr(text, cut(f->description, TEXT_SHOWN));
+        cs_buf_putstr(text, cs_utf8_cut(f->description, TEXT_SHOWN));
         cs_buf_putc(text, '\n');
     }
     for (size_t i = 0; i < f->choice_count; i++) {
@@ -363,7 +354,7 @@ static const struct choice *pick(const struct field *f, struct cs_str text)
 
 static int fail_choice(const struct field *f, struct cs_str text, struct cs_err *err)
 {
-    text = cut(text, 60);
+    text = cs_utf8_cut(text, 60);
     return cs_fail(err, CS_INVALID, "'%.*s' is none of the choices%s", CS_STR_ARG(text),
                    f->numbered ? "; a number will do" : "");
 }
@@ -492,9 +483,9 @@ int cs_form_content(const struct cs_form *form, const struct cs_buf *values, str
 
 int cs_form_host(struct cs_str url, struct cs_str *host, struct cs_err *err)
 {
-    size_t scheme = same_letters(cut(url, 8), CS_STR("https://"))  ? 8
-                    : same_letters(cut(url, 7), CS_STR("http://")) ? 7
-                                                                   : 0;
+    size_t scheme = same_letters(cs_utf8_cut(url, 8), CS_STR("https://"))  ? 8
+                    : same_letters(cs_utf8_cut(url, 7), CS_STR("http://")) ? 7
+                                                                           : 0;
     if (!scheme)
         return cs_fail(err, CS_INVALID, "it is no address of the web");
     struct cs_str h = {url.at + scheme, 0};

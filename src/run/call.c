@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "run/inside.h"
 
 /* How long a call waits for a server that has never been listed. */
 #define FIRST_LIST_MS 15000
 #define NAME_SHOWN    80
+#define RECORD_BYTES  300 /* of an error or a drift in the record */
 #define LARGE_TEXT    (64u << 10)
 #define PARAMETERS    12
 
@@ -64,9 +66,8 @@ static void record(struct cs_gate_call *c)
     }
     c->record = run->result.tool_calls++;
     run->result.calls = run->records;
-    struct cs_str server = cs_buf_str(&c->server), name = cs_buf_str(&c->name);
-    server.len = server.len < NAME_SHOWN ? server.len : NAME_SHOWN;
-    name.len = name.len < NAME_SHOWN ? name.len : NAME_SHOWN;
+    struct cs_str server = cs_utf8_cut(cs_buf_str(&c->server), NAME_SHOWN);
+    struct cs_str name = cs_utf8_cut(cs_buf_str(&c->name), NAME_SHOWN);
     *record_of(c) = (struct cs_call){
         .server = cs_arena_dup(&run->arena, server),
         .tool = cs_arena_dup(&run->arena, name),
@@ -117,12 +118,7 @@ void cs_gate_refuse(struct cs_gate_call *c, struct cs_refusal r, struct cs_str m
     }
     cs_json_close(&w, '}');
     if (c->record != UINT32_MAX) {
-        struct cs_str shown = message;
-        shown.len = shown.len < 300 ? shown.len : 300;
-        while (shown.len < message.len && shown.len &&
-               ((unsigned char)message.at[shown.len] & 0xc0) == 0x80)
-            shown.len--;
-        record_of(c)->error = cs_arena_dup(&c->run->arena, shown);
+        record_of(c)->error = cs_arena_dup(&c->run->arena, cs_utf8_cut(message, RECORD_BYTES));
     }
     cs_gate_answer(c, r.status, r.code, cs_buf_str(&json));
 }
@@ -155,8 +151,8 @@ static void refuse_unknown(struct cs_gate_call *c)
     struct cs_str known =
         run->catalogue ? cs_catalogue_server(run->catalogue, server) : (struct cs_str){0};
     CS_AUTO_BUF struct cs_buf message = {0}, near = {0}, suggestion = {0};
-    server.len = server.len < NAME_SHOWN ? server.len : NAME_SHOWN;
-    name.len = name.len < NAME_SHOWN ? name.len : NAME_SHOWN;
+    server = cs_utf8_cut(server, NAME_SHOWN);
+    name = cs_utf8_cut(name, NAME_SHOWN);
     if (run->catalogue)
         cs_gate_why(run, server, &message);
     if (message.len) {
@@ -313,9 +309,8 @@ static void note_drift(struct cs_gate_call *c, struct cs_json_val root)
     cs_tools_seen(c->run->runner->tools, c->tool, root, &drift);
     if (!drift.len)
         return;
-    if (drift.len > 300)
-        drift.len = 300;
-    record_of(c)->drift = cs_arena_dup(&c->run->arena, cs_buf_str(&drift));
+    record_of(c)->drift =
+        cs_arena_dup(&c->run->arena, cs_utf8_cut(cs_buf_str(&drift), RECORD_BYTES));
 }
 
 static void on_value(struct cs_gate_call *c, struct cs_unwrapped *u)

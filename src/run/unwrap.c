@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "run/inside.h"
 
 #define MESSAGE_BYTES 8000
@@ -62,9 +63,7 @@ static void unwrap_error(struct cs_json_val result, struct cs_json_val content,
         cs_buf_putstr(&message, text);
     }
     if (message.len > MESSAGE_BYTES) {
-        message.len = MESSAGE_BYTES;
-        while (message.len && ((unsigned char)message.at[message.len] & 0xc0) == 0x80)
-            message.len--;
+        message.len = cs_utf8_cut(cs_buf_str(&message), MESSAGE_BYTES).len;
         cs_buf_puts(&message, "…");
     }
     if (!message.len)

@@ -1,6 +1,5 @@
 /* What a server offered last time, so that nothing has to be started in order to know it. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -119,11 +118,4 @@ int cs_cache_write(const char *data_dir, struct cs_str server, const struct cs_c
         return -1;
     cache_path(data_dir, server, path);
     return cs_file_replace(path, cs_buf_str(&text), 0600, err);
-}
-
-void cs_cache_remove(const char *data_dir, struct cs_str server)
-{
-    char path[4096];
-    cache_path(data_dir, server, path);
-    unlink(path);
 }

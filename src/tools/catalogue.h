@@ -93,7 +93,6 @@ int cs_cache_read(const char *data_dir, struct cs_str server, struct cs_cached *
                   struct cs_err *err);
 int cs_cache_write(const char *data_dir, struct cs_str server, const struct cs_cached *cached,
                    struct cs_err *err);
-void cs_cache_remove(const char *data_dir, struct cs_str server);
 void cs_cached_done(struct cs_cached *cached);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "worker/crash.h"
 #include "worker/host.h"
 #include "worker/text.h"
@@ -87,16 +88,6 @@ static void send_log(enum cs_level level, struct cs_str text)
     cs_bridge_send(b);
 }
 
-/* Not in the middle of a character. */
-static size_t cut_at(struct cs_str text, size_t max)
-{
-    if (text.len <= max)
-        return text.len;
-    while (max > 0 && ((unsigned char)text.at[max] & 0xc0) == 0x80)
-        max--;
-    return max;
-}
-
 void cs_bridge_log(enum cs_level level, struct cs_str text)
 {
     struct cs_worker *w = &cs_worker;
@@ -106,7 +97,7 @@ void cs_bridge_log(enum cs_level level, struct cs_str text)
     w->log_cut = w->log_lines >= w->program.log_lines || text.len > left;
     if (w->log_lines++ < w->program.log_lines) {
         size_t max = left < LINE_MAX_BYTES ? (size_t)left : LINE_MAX_BYTES;
-        struct cs_str part = cs_strn(text.at, cut_at(text, max));
+        struct cs_str part = cs_utf8_cut(text, max);
         CS_AUTO_BUF struct cs_buf marked = {0};
         if (part.len < text.len && !w->log_cut) {
             cs_buf_putstr(&marked, part);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "worker/clock.h"
 #include "worker/host.h"
 #include "worker/text.h"
@@ -24,18 +25,9 @@ struct place {
     uint32_t line, column;
 };
 
-static struct cs_str cut(struct cs_str s, size_t max)
-{
-    if (s.len <= max)
-        return s;
-    while (max > 0 && ((unsigned char)s.at[max] & 0xc0) == 0x80)
-        max--;
-    return cs_strn(s.at, max);
-}
-
 static void put_message(struct cs_json_writer *w, struct cs_str message)
 {
-    struct cs_str part = cut(message, MESSAGE_MAX - 32);
+    struct cs_str part = cs_utf8_cut(message, MESSAGE_MAX - 32);
     if (part.len == message.len) {
         cs_json_put_str(w, part);
         return;
@@ -106,7 +98,7 @@ static void put_snippet(struct cs_json_writer *w, const struct place *p)
         from = caret - SNIPPET_MAX / 2;
     while (from < line.len && ((unsigned char)line.at[from] & 0xc0) == 0x80)
         from++;
-    struct cs_str shown = cut(cs_strn(line.at + from, line.len - from), SNIPPET_MAX);
+    struct cs_str shown = cs_utf8_cut(cs_strn(line.at + from, line.len - from), SNIPPET_MAX);
     CS_AUTO_BUF struct cs_buf b = {0};
     cs_buf_putstr(&b, shown);
     cs_buf_putc(&b, '\n');
@@ -142,13 +134,13 @@ static void put_suggestion(struct cs_json_writer *w, struct cs_str given, struct
     if (p && p->source.text.at)
         line_of(p->source.text, p->line, &line);
     if (!given.len) {
-        cs_suggest(name, cut(message, MESSAGE_MAX), line, out);
+        cs_suggest(name, cs_utf8_cut(message, MESSAGE_MAX), line, out);
         given = cs_str(out);
     }
     if (!given.len)
         return;
     cs_json_key(w, "suggestion");
-    cs_json_put_str(w, cut(given, 1000));
+    cs_json_put_str(w, cs_utf8_cut(given, 1000));
 }
 
 /* ---- stacks ---- */
@@ -222,7 +214,7 @@ static void read_stack(struct cs_str stack, const char *at, struct cs_buf *out, 
         bool named = function.len > 0 && !cs_str_is(function, "global code");
         cs_buf_puts(out, at);
         if (named)
-            cs_buf_printf(out, "%.*s (", CS_STR_ARG(cut(function, 80)));
+            cs_buf_printf(out, "%.*s (", CS_STR_ARG(cs_utf8_cut(function, 80)));
         cs_buf_printf(out, "%.*s:%u:%u", CS_STR_ARG(p.source.name), p.line, p.column);
         if (named)
             cs_buf_putc(out, ')');
@@ -389,7 +381,7 @@ void cs_report_exception(JSValueRef exception, struct cs_buf *json)
         return;
     }
     JSObjectRef described = (JSObjectRef)d;
-    struct cs_str name = cut(get_text(described, "name"), NAME_MAX_);
+    struct cs_str name = cs_utf8_cut(get_text(described, "name"), NAME_MAX_);
     CS_AUTO_BUF struct cs_buf message = {0};
     struct cs_str raw = get_text(described, "message");
     clean_message(raw, &message);
