@@ -18,6 +18,8 @@
     X(MISSING, "there is no such thing")     \
     X(DENIED, "policy refused it")           \
     X(LIMIT, "a limit was reached")          \
+    X(CONFLICT, "somebody else was first")   \
+    X(BUSY, "too much at once; try again")   \
     X(SCRIPT, "the program raised an error") \
     X(UPSTREAM, "a tool server failed")      \
     X(SYSTEM, "the system failed us")        \

@@ -4,14 +4,14 @@
 
 #include "front/asking.h"
 #include "front/call_args.h"
+#include "front/errand.h"
 #include "front/print.h"
-#include "front/session.h"
 #include "front/text.h"
 
 #define WAIT_MS 30000u /* the first start of a server may download it */
 
 struct calling {
-    struct cs_session session;
+    struct cs_errand session;
     struct cs_words operands;
     struct cs_print print;
     uint32_t timeout_ms;
@@ -48,10 +48,10 @@ static void on_done(void *ctx, const struct cs_result *r)
     c->run = NULL;
     cs_asking_close(c->asking);
     cs_print_result(&c->print, r);
-    cs_session_end(&c->session, exit_of(c, r));
+    cs_errand_end(&c->session, exit_of(c, r));
 }
 
-static void on_interrupt(struct cs_session *s)
+static void on_interrupt(struct cs_errand *s)
 {
     struct calling *c = s->ctx;
     if (c->run)
@@ -100,7 +100,7 @@ static void tell(void *ctx, const struct cs_server_state *state)
     struct asked *a = ctx;
     if (!cs_str_is(state->name, a->server))
         return;
-    struct cs_str why = cs_session_error(state);
+    struct cs_str why = cs_errand_error(state);
     if (strcmp(state->state, "disabled") == 0)
         cs_fail(a->err, CS_DENIED,
                 "the server '%s' is disabled; 'caisson enable %s' switches it on", a->server,
@@ -116,7 +116,7 @@ static void tell(void *ctx, const struct cs_server_state *state)
 
 static int start(struct calling *c, struct cs_err *err)
 {
-    struct cs_session *s = &c->session;
+    struct cs_errand *s = &c->session;
     struct cs_str server = {0}, tool = {0};
     CS_AUTO_BUF struct cs_buf arguments = {0}, inputs = {0};
     if (!s->tools)
@@ -154,11 +154,11 @@ static int start(struct calling *c, struct cs_err *err)
     return 0;
 }
 
-static void then_call(struct cs_session *s)
+static void then_call(struct cs_errand *s)
 {
     struct cs_err err = {0};
     if (start(s->ctx, &err) < 0)
-        cs_session_end(s, cs_verb_failed(s->verb, &err));
+        cs_errand_end(s, cs_verb_failed(s->verb, &err));
 }
 
 static int take(const struct cs_verb *verb, int argc, char **argv, struct calling *c,
@@ -193,7 +193,7 @@ int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
         c.session.sandbox = &c.sandbox;
         c.session.asks = cs_asking_kinds();
         c.session.tool = c.operands.at[0];
-        status = cs_session_run(verb, &c.session);
+        status = cs_errand_run(verb, &c.session);
     }
     cs_words_done(&c.operands);
     return status;

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/json.h"
-#include "front/session.h"
+#include "front/errand.h"
 #include "front/table.h"
 #include "front/text.h"
 
@@ -39,7 +39,7 @@ static void add_row(void *ctx, const struct cs_server_state *s)
     if (s->tools || strcmp(s->state, "ready") == 0)
         snprintf(tools, sizeof tools, "%zu", s->tools);
     struct cs_str cells[] = {s->name, cs_str(s->state), s->version, cs_str(tools),
-                             cs_session_error(s)};
+                             cs_errand_error(s)};
     cs_table_add(&l->table, cells, style_of(s->state));
 }
 
@@ -65,7 +65,7 @@ static void put_server(struct cs_json_writer *w, const struct cs_server_state *s
     put_text(w, "protocol", s->protocol);
     cs_json_key(w, "tools");
     cs_json_put_u64(w, s->tools);
-    put_text(w, "error", cs_session_error(s));
+    put_text(w, "error", cs_errand_error(s));
     cs_json_key(w, "restarts");
     cs_json_put_u64(w, s->restarts);
     cs_json_key(w, "listed_at");
@@ -111,7 +111,7 @@ static void print_one(void *ctx, const struct cs_server_state *s)
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
     print_line("name", s->name);
     print_line("state", cs_str(s->state));
-    print_line("error", cs_session_error(s));
+    print_line("error", cs_errand_error(s));
     print_line(cs_str_is(s->kind, "http") ? "url" : "command", s->target);
     print_line("version", s->version);
     print_line("protocol", s->protocol);
@@ -132,7 +132,7 @@ static void print_one(void *ctx, const struct cs_server_state *s)
     }
 }
 
-static void print_json(struct cs_session *s, struct listing *l)
+static void print_json(struct cs_errand *s, struct listing *l)
 {
     CS_AUTO_BUF struct cs_buf out = {0}, pretty = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&out);
@@ -154,7 +154,7 @@ static void print_json(struct cs_session *s, struct listing *l)
     printf("%s\n", cs_buf_cstr(&pretty));
 }
 
-static void print_table(struct cs_session *s, struct listing *l)
+static void print_table(struct cs_errand *s, struct listing *l)
 {
     static const struct cs_str heads[] = {
         {"name", 4}, {"state", 5}, {"version", 7}, {"tools", 5}, {"last error", 10}};
@@ -170,7 +170,7 @@ static void print_table(struct cs_session *s, struct listing *l)
     cs_table_done(&l->table);
 }
 
-static void show(struct cs_session *s)
+static void show(struct cs_errand *s)
 {
     struct listing *l = s->ctx;
     if (l->json)
@@ -179,13 +179,13 @@ static void show(struct cs_session *s)
         cs_tools_servers(s->tools, print_one, l);
     else
         print_table(s, l);
-    cs_session_end(s, CS_EXIT_OK);
+    cs_errand_end(s, CS_EXIT_OK);
 }
 
 int cs_verb_list(const struct cs_verb *verb, int argc, char **argv)
 {
     struct listing l = {0};
-    struct cs_session s = {.wait = CS_WAIT_FRESH, .then = show, .ctx = &l};
+    struct cs_errand s = {.wait = CS_WAIT_FRESH, .then = show, .ctx = &l};
     CS_AUTO_WORDS struct cs_words operands = {0};
     struct cs_err err = {0};
     bool offline = false;
@@ -203,5 +203,5 @@ int cs_verb_list(const struct cs_verb *verb, int argc, char **argv)
     if (offline)
         s.wait = CS_WAIT_NOT;
     l.name = s.server = operands.count ? operands.at[0] : NULL;
-    return cs_session_run(verb, &s);
+    return cs_errand_run(verb, &s);
 }

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <uv.h>
 
-#include "front/session.h"
+#include "front/errand.h"
 #include "front/text.h"
 #include "sandbox/launch.h"
 #include "tools/oauth.h"
@@ -15,7 +15,7 @@
 extern char **environ;
 
 struct login {
-    struct cs_session session; /* for what it reads; its loop is ours */
+    struct cs_errand session; /* for what it reads; its loop is ours */
     struct cs_words operands;
     const char *redirect, *client_document;
     bool no_browser;
@@ -104,7 +104,7 @@ static const struct cs_server_config *begin(struct login *l, const struct cs_ver
     const char *name = l->operands.at[0];
     l->session.server = name;
     l->session.loop = uv_default_loop();
-    if (cs_session_open(verb, &l->session, err) < 0 ||
+    if (cs_errand_open(verb, &l->session, err) < 0 ||
         cs_config_load(l->session.path, &l->config, err) < 0)
         return NULL;
     const struct cs_server_config *server = cs_config_find(&l->config, cs_str(name));
@@ -139,7 +139,7 @@ static void end(struct login *l)
     }
     uv_loop_close(l->session.loop);
     cs_config_done(&l->config);
-    cs_session_close(&l->session);
+    cs_errand_close(&l->session);
     cs_words_done(&l->operands);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "front/session.h"
+#include "front/errand.h"
 #include "front/table.h"
 #include "front/text.h"
 #include "search/search.h"
@@ -15,7 +15,7 @@
 #define SUMMARY_MAX 120
 
 struct asking {
-    struct cs_session session;
+    struct cs_errand session;
     struct cs_words operands;
     bool json;
     /* search */
@@ -65,7 +65,7 @@ static void print_pretty(struct cs_str json)
 /* Who has not answered, or failed: then something may be missing from what was printed. */
 static void print_missing(void *ctx, const struct cs_server_state *state)
 {
-    const struct cs_session *s = ctx;
+    const struct cs_errand *s = ctx;
     if (s->server && !cs_str_is(state->name, s->server))
         return;
     bool failed = strcmp(state->state, "failed") == 0 || strcmp(state->state, "waiting") == 0 ||
@@ -76,27 +76,27 @@ static void print_missing(void *ctx, const struct cs_server_state *state)
     if (strcmp(state->state, "connecting") == 0)
         fputs("has not answered yet", stderr);
     else
-        cs_text_safe(stderr, cs_session_error(state));
+        cs_text_safe(stderr, cs_errand_error(state));
     fputc('\n', stderr);
 }
 
-static void end(struct cs_session *s, int status)
+static void end(struct cs_errand *s, int status)
 {
     fflush(stdout);
     if (s->tools)
         cs_tools_servers(s->tools, print_missing, s);
-    cs_session_end(s, status);
+    cs_errand_end(s, status);
 }
 
 /* Without a configuration there is nothing to say but that; true if it was said. */
-static bool nothing_there(struct cs_session *s)
+static bool nothing_there(struct cs_errand *s)
 {
     if (s->tools)
         return false;
     struct cs_err err = {0};
     cs_fail(&err, CS_MISSING,
             "there are no servers yet (%s); 'caisson help add' says how to add one", s->path);
-    cs_session_end(s, cs_verb_failed(s->verb, &err));
+    cs_errand_end(s, cs_verb_failed(s->verb, &err));
     return true;
 }
 
@@ -195,7 +195,7 @@ static void list_text(const struct asking *a, const struct cs_catalogue *c)
         fprintf(stderr, "no tools are known\n");
 }
 
-static void then_list(struct cs_session *s)
+static void then_list(struct cs_errand *s)
 {
     struct asking *a = s->ctx;
     if (nothing_there(s))
@@ -211,7 +211,7 @@ int cs_verb_tools_list(const struct cs_verb *verb, int argc, char **argv)
     if (take(verb, argc, argv, &a, 1, &err) < 0)
         return cs_usage_error(verb, &err);
     a.session.server = a.operands.count ? a.operands.at[0] : NULL;
-    return cs_session_run(verb, &a.session);
+    return cs_errand_run(verb, &a.session);
 }
 
 /* --- search --- */
@@ -250,7 +250,7 @@ static void print_hits(struct cs_str json)
     }
 }
 
-static void then_search(struct cs_session *s)
+static void then_search(struct cs_errand *s)
 {
     struct asking *a = s->ctx;
     CS_AUTO_BUF struct cs_buf json = {0}, query = {0};
@@ -297,12 +297,12 @@ int cs_verb_tools_search(const struct cs_verb *verb, int argc, char **argv)
         return cs_usage_error(verb, &err);
     if (a.catalogue || a.queries)
         return rank(verb, &a);
-    return cs_session_run(verb, &a.session);
+    return cs_errand_run(verb, &a.session);
 }
 
 /* --- show --- */
 
-static void then_show(struct cs_session *s)
+static void then_show(struct cs_errand *s)
 {
     struct asking *a = s->ctx;
     CS_AUTO_BUF struct cs_buf text = {0}, json = {0};
@@ -328,7 +328,7 @@ static void then_show(struct cs_session *s)
     } else {
         fwrite(text.at, 1, text.len, stdout);
     }
-    cs_session_end(s, CS_EXIT_OK);
+    cs_errand_end(s, CS_EXIT_OK);
 }
 
 int cs_verb_tools_show(const struct cs_verb *verb, int argc, char **argv)
@@ -340,7 +340,7 @@ int cs_verb_tools_show(const struct cs_verb *verb, int argc, char **argv)
     if (err.code)
         return cs_usage_error(verb, &err);
     a.session.tool = a.operands.at[0];
-    return cs_session_run(verb, &a.session);
+    return cs_errand_run(verb, &a.session);
 }
 
 /* --- tree --- */
@@ -387,7 +387,7 @@ static void grow(struct growing *g, const char *path, const char *inside, const 
         free(names);
 }
 
-static void then_tree(struct cs_session *s)
+static void then_tree(struct cs_errand *s)
 {
     struct asking *a = s->ctx;
     struct growing g = {0};
@@ -424,5 +424,5 @@ int cs_verb_tools_tree(const struct cs_verb *verb, int argc, char **argv)
     if (take(verb, argc, argv, &a, 1, &err) < 0)
         return cs_usage_error(verb, &err);
     a.session.server = a.operands.count ? a.operands.at[0] : NULL;
-    return cs_session_run(verb, &a.session);
+    return cs_errand_run(verb, &a.session);
 }

@@ -61,7 +61,8 @@ int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_w
         open_tools(loop, o, w, err) < 0)
         goto failed;
     if (o->sandbox) {
-        struct cs_runner_options options = {o->sandbox, w->tools, w->policy, o->asks};
+        struct cs_runner_options options = {
+            .sandbox = o->sandbox, .tools = w->tools, .policy = w->policy, .asks = o->asks};
         if (cs_runner_new(loop, &options, &w->runner, err) < 0)
             goto failed;
     }

@@ -15,8 +15,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/keys.h"
 #include "policy/policy.h"
+#include "run/sessions.h"
 #include "sandbox/sandbox.h"
+#include "store/store.h"
 #include "tools/tools.h"
 
 struct cs_runner;
@@ -26,10 +29,17 @@ struct cs_run;
 struct cs_request {
     enum cs_language language;
     struct cs_str code;
-    struct cs_str inputs;    /* JSON, or empty */
-    struct cs_limits limits; /* wanted; cs_limits_default() if nothing special */
-    const char *workspace;   /* directory to copy in and out, or NULL */
-    struct cs_str principal; /* who asks; empty: "local" */
+    struct cs_str inputs;      /* JSON, or empty */
+    struct cs_limits limits;   /* wanted; cs_limits_default() if nothing special */
+    const char *workspace;     /* directory to copy in and out, or NULL: the session's, if any */
+    struct cs_str principal;   /* who asks; empty: "local" */
+    struct cs_str tenant;      /* empty: "default" */
+    struct cs_str session;     /* handle of the session it runs in, or empty */
+    bool session_must_be_free; /* else it waits for the execution that is there, as long as its own
+                                * wall clock */
+    struct cs_str intent;      /* what for, in words; or empty */
+    struct cs_str key;         /* Idempotency-Key, or empty */
+    struct cs_str fingerprint; /* of the request as its door saw it; with `key` */
 };
 
 enum cs_status { CS_STATUS_COMPLETED, CS_STATUS_FAILED, CS_STATUS_DENIED, CS_STATUS_CANCELLED };
@@ -86,9 +96,25 @@ struct cs_call {
     struct cs_str error, drift; /* empty: none */
 };
 
+/* Something that it left behind, larger than belongs into an answer. */
+struct cs_artifact {
+    struct cs_str id; /* the handle: "art_" + 32 hex digits */
+    struct cs_str name, media_type;
+    uint64_t size;
+};
+
 struct cs_result {
     enum cs_status status;
     char execution_id[36];
+    struct cs_str session_id; /* empty: none */
+    /* Why it was not even begun, and therefore is not on record: CS_OK it was; CS_BUSY too many are
+     * waiting; CS_CONFLICT the session is busy, or its key was used for another request; CS_MISSING
+     * no such session; CS_LIMIT, CS_INVALID too large or malformed; CS_SYSTEM the store failed. */
+    enum cs_code refused;
+    uint32_t retry_after_s; /* with CS_BUSY */
+    /* Another request with the same key came before: this is its envelope, and all that is known.
+     */
+    struct cs_str earlier;
     enum cs_language language;
     struct cs_str value; /* JSON; empty: none */
     bool failed;
@@ -101,6 +127,9 @@ struct cs_result {
     int exit_status;        /* of a guest; -1: it did not end by itself */
     const struct cs_call *calls;
     uint32_t tool_calls;
+    const struct cs_artifact *artifacts;
+    uint32_t artifact_count;
+    uint64_t queued_us; /* it waited this long for its turn */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
     struct cs_limits limits;
@@ -124,6 +153,11 @@ struct cs_runner_options {
     struct cs_tools *tools;         /* lent, to be closed after the runner; NULL: no servers */
     const struct cs_policy *policy; /* lent, like it */
     unsigned asks;                  /* 1u << CS_ASK_FORM | ...: what some watcher can be asked */
+    struct cs_store *store;         /* lent, like it; NULL: nothing is kept */
+    struct cs_sessions *sessions;   /* lent, like it; NULL: there are none */
+    uint32_t most_running;          /* executions at once; 0: 64. The others wait ... */
+    uint32_t most_waiting;          /* ... up to so many, 0: 1000; then CS_BUSY */
+    uint64_t artifact_bytes;        /* a result above this is kept as an artifact too; 0: 24,000 */
 };
 
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
@@ -131,7 +165,11 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
 void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *ctx);
 unsigned cs_runner_ready(const struct cs_runner *runner);
 
-/* `done` runs once, never before this has returned. */
+/*
+ * `done` runs once, never before this has returned. With a store it runs after the execution is on
+ * record. Executions wait for their turn: tenants take turns, and those of one tenant are served in
+ * their order.
+ */
 struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *request,
                             const struct cs_run_watch *watch,
                             void (*done)(void *ctx, const struct cs_result *result), void *ctx);
@@ -152,6 +190,39 @@ void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
 
+/* --- executions that are under way, for whoever else wants to know --- */
+
+const char *cs_run_id(const struct cs_run *run);
+/* NULL: none of this tenant's in this process (any more); the store knows the others. */
+struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
+/* "waiting", "running" */
+const char *cs_run_phase(const struct cs_run *run);
+/* What it has logged so far, like `logs` of its result. */
+size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
+
+/* One more watcher, who hears what is said from now on, and `done`. `ask` is not used. */
+struct cs_run_seat;
+struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *watch,
+                                void (*done)(void *ctx, const struct cs_result *result), void *ctx);
+void cs_run_leave(struct cs_run_seat *seat); /* before `done`, which then does not come */
+
+/* --- figures, since the start --- */
+
+#define CS_RUN_BUCKETS 16
+
+struct cs_figures {
+    uint64_t by_status[4]; /* enum cs_status; those that are on record */
+    uint64_t by_error[CS_ERROR_COUNT];
+    uint64_t refused; /* not even begun */
+    uint64_t calls, calls_failed;
+    uint32_t running, waiting, ready;       /* now; ready: warm workers */
+    uint64_t seconds_count[CS_RUN_BUCKETS]; /* executions that took up to cs_run_bucket(i) seconds,
+                                             * each counted once; the last: longer */
+    double seconds_sum;
+};
+void cs_runner_figures(const struct cs_runner *runner, struct cs_figures *figures);
+double cs_run_bucket(unsigned i);
+
 const char *cs_call_status_name(enum cs_call_status status);
 const char *cs_status_name(enum cs_status status);
 const char *cs_error_type_name(enum cs_error_type type);
@@ -163,5 +234,16 @@ int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_
 
 /* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. */
 void cs_envelope(const struct cs_result *result, struct cs_buf *out);
+
+/*
+ * digest.c: the short form for a model, from the long one (a result's, or one from the store): a
+ * text of at most about `tokens` tokens. {"status", "execution_id", "session_id"?, "result" or
+ * "error", "logs"? (texts, the last ones), "artifacts"?...}: what is not there or empty is left
+ * out. A result that is too large is replaced by a preview that is valid JSON (arrays and texts are
+ * cut and say how much is missing), with its size and the handle under which a program can open it.
+ */
+void cs_digest(struct cs_str envelope, uint64_t tokens, struct cs_buf *out);
+/* About how many tokens a text is for a model. */
+uint64_t cs_token_estimate(struct cs_str text);
 
 #endif

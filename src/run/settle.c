@@ -228,6 +228,7 @@ static void our_fault(struct cs_run *run, const struct cs_err *err)
         error(run, CS_ERROR_VALIDATION, err->msg);
         break;
     case CS_LIMIT:
+    case CS_BUSY:
         error(run, CS_ERROR_RESOURCE, err->msg);
         run->result.error.has_limit = false;
         break;
@@ -238,6 +239,7 @@ static void our_fault(struct cs_run *run, const struct cs_err *err)
                      "--allow-weak-isolation NAME runs without it");
         break;
     case CS_MISSING:
+    case CS_CONFLICT:
         error(run, CS_ERROR_VALIDATION, err->msg);
         break;
     case CS_OK:

@@ -1,4 +1,4 @@
-#include "front/session.h"
+#include "front/errand.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 
 #define INTERRUPTED 130
 
-void cs_session_clear(struct cs_session *s)
+void cs_errand_clear(struct cs_errand *s)
 {
     if (s->live)
         fputs("\r\033[K", stderr);
     s->live = false;
 }
 
-struct cs_str cs_session_error(const struct cs_server_state *state)
+struct cs_str cs_errand_error(const struct cs_server_state *state)
 {
     struct cs_str error = state->error;
     CS_AUTO_BUF struct cs_buf before = {0};
@@ -39,10 +39,10 @@ static void name_connecting(void *ctx, const struct cs_server_state *state)
 
 static void on_spin(uv_timer_t *timer)
 {
-    struct cs_session *s = timer->data;
+    struct cs_errand *s = timer->data;
     CS_AUTO_BUF struct cs_buf names = {0};
     cs_tools_servers(s->tools, name_connecting, &names);
-    cs_session_clear(s);
+    cs_errand_clear(s);
     fprintf(stderr,
             "\033[2mconnecting, %.0f s: ", (double)(uv_now(timer->loop) - s->started) / 1000);
     cs_text_safe(stderr, cs_buf_str(&names));
@@ -54,20 +54,20 @@ static void on_spin(uv_timer_t *timer)
 static void on_interrupt(uv_signal_t *handle, int number)
 {
     (void)number;
-    struct cs_session *s = handle->data;
+    struct cs_errand *s = handle->data;
     if (s->interrupted && s->catalogue)
         s->interrupted(s);
     else
-        cs_session_end(s, INTERRUPTED);
+        cs_errand_end(s, INTERRUPTED);
 }
 
-void cs_session_end(struct cs_session *s, int exit_status)
+void cs_errand_end(struct cs_errand *s, int exit_status)
 {
     if (s->ended)
         return;
     s->ended = true;
     s->exit_status = exit_status;
-    cs_session_clear(s);
+    cs_errand_clear(s);
     cs_catalogue_unref(s->catalogue);
     s->catalogue = NULL;
     uv_close((uv_handle_t *)&s->spinner, NULL);
@@ -78,11 +78,11 @@ void cs_session_end(struct cs_session *s, int exit_status)
 
 static void on_known(void *ctx)
 {
-    struct cs_session *s = ctx;
+    struct cs_errand *s = ctx;
     if (s->ended)
         return;
     uv_timer_stop(&s->spinner);
-    cs_session_clear(s);
+    cs_errand_clear(s);
     if (s->tools)
         s->catalogue = cs_tools_current(s->tools);
     s->then(s);
@@ -93,8 +93,8 @@ static void on_start(uv_timer_t *timer)
     on_known(timer->data);
 }
 
-const struct cs_server_config *cs_session_server(const struct cs_session *s, const char *name,
-                                                 struct cs_err *err)
+const struct cs_server_config *cs_errand_server(const struct cs_errand *s, const char *name,
+                                                struct cs_err *err)
 {
     const struct cs_config *config = &s->written;
     const struct cs_server_config *server = cs_config_find(config, cs_str(name));
@@ -131,7 +131,7 @@ static const char *server_of(const struct cs_config *config, const char *tool)
     return best;
 }
 
-int cs_session_open(const struct cs_verb *verb, struct cs_session *s, struct cs_err *err)
+int cs_errand_open(const struct cs_verb *verb, struct cs_errand *s, struct cs_err *err)
 {
     s->verb = verb;
     if (cs_data_config(s->config, s->path, err) < 0 || cs_data_dir(s->data, err) < 0)
@@ -145,15 +145,15 @@ int cs_session_open(const struct cs_verb *verb, struct cs_session *s, struct cs_
     }
     if (s->tool)
         s->server = server_of(&s->written, s->tool);
-    return s->server && !cs_session_server(s, s->server, err) ? -1 : 0;
+    return s->server && !cs_errand_server(s, s->server, err) ? -1 : 0;
 }
 
-void cs_session_close(struct cs_session *s)
+void cs_errand_close(struct cs_errand *s)
 {
     cs_config_done(&s->written);
 }
 
-static int start(struct cs_session *s, struct cs_err *err)
+static int start(struct cs_errand *s, struct cs_err *err)
 {
     struct cs_world_options options = {
         .config = s->config,
@@ -186,14 +186,14 @@ static int start(struct cs_session *s, struct cs_err *err)
     return 0;
 }
 
-int cs_session_run(const struct cs_verb *verb, struct cs_session *s)
+int cs_errand_run(const struct cs_verb *verb, struct cs_errand *s)
 {
     struct cs_err err = {0};
     s->loop = uv_default_loop();
-    if (cs_session_open(verb, s, &err) < 0 || start(s, &err) < 0)
+    if (cs_errand_open(verb, s, &err) < 0 || start(s, &err) < 0)
         s->exit_status = cs_verb_failed(verb, &err);
     uv_run(s->loop, UV_RUN_DEFAULT);
     uv_loop_close(s->loop);
-    cs_session_close(s);
+    cs_errand_close(s);
     return s->exit_status;
 }

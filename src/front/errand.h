@@ -5,8 +5,8 @@
  *
  * Runs in: daemon, loop thread. An interrupt ends it with status 130.
  */
-#ifndef CS_FRONT_SESSION_H
-#define CS_FRONT_SESSION_H
+#ifndef CS_FRONT_ERRAND_H
+#define CS_FRONT_ERRAND_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -26,18 +26,18 @@ enum cs_wait {
     CS_WAIT_FRESH, /* until each has answered now */
 };
 
-struct cs_session {
+struct cs_errand {
     /* What is wanted. */
     const char *config, *policy; /* from the command line, or NULL */
     const char *model;           /* directory of vectors, or NULL */
     const char *server;          /* only this one is waited for; NULL: all. It must be there */
     const char *tool;            /* or only the server of this tool or path, if that can be told */
     enum cs_wait wait;
-    uint32_t timeout_ms;                       /* 0: CS_WAIT_MS */
-    const struct cs_sandbox_options *sandbox;  /* NULL: no program is run */
-    unsigned asks;                             /* see cs_runner_options */
-    void (*then)(struct cs_session *s);        /* must lead to cs_session_end */
-    void (*interrupted)(struct cs_session *s); /* NULL: an interrupt ends it */
+    uint32_t timeout_ms;                      /* 0: CS_WAIT_MS */
+    const struct cs_sandbox_options *sandbox; /* NULL: no program is run */
+    unsigned asks;                            /* see cs_runner_options */
+    void (*then)(struct cs_errand *s);        /* must lead to cs_errand_end */
+    void (*interrupted)(struct cs_errand *s); /* NULL: an interrupt ends it */
     void *ctx;
     /* What is there, from `then` on. */
     const struct cs_verb *verb;
@@ -56,22 +56,22 @@ struct cs_session {
 };
 
 /* The exit status. What goes wrong before `then` is printed. */
-int cs_session_run(const struct cs_verb *verb, struct cs_session *s);
-void cs_session_end(struct cs_session *s, int exit_status);
+int cs_errand_run(const struct cs_verb *verb, struct cs_errand *s);
+void cs_errand_end(struct cs_errand *s, int exit_status);
 
 /* Reads the configuration and finds the data directory, and nothing more: `written`, `path`,
  * `data`. For what needs no tools. */
-int cs_session_open(const struct cs_verb *verb, struct cs_session *s, struct cs_err *err);
-void cs_session_close(struct cs_session *s);
+int cs_errand_open(const struct cs_verb *verb, struct cs_errand *s, struct cs_err *err);
+void cs_errand_close(struct cs_errand *s);
 
 /* The configured server of that name (or identifier); CS_MISSING names the nearest. */
-const struct cs_server_config *cs_session_server(const struct cs_session *s, const char *name,
-                                                 struct cs_err *err);
+const struct cs_server_config *cs_errand_server(const struct cs_errand *s, const char *name,
+                                                struct cs_err *err);
 
 /* The error of a server, without its name before it: whoever prints it has said that. */
-struct cs_str cs_session_error(const struct cs_server_state *state);
+struct cs_str cs_errand_error(const struct cs_server_state *state);
 
 /* A line about what goes on, on a terminal; the next one, or the end, takes it away. */
-void cs_session_clear(struct cs_session *s);
+void cs_errand_clear(struct cs_errand *s);
 
 #endif

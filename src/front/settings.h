@@ -1,0 +1,120 @@
+/*
+ * Settings: one table, from which the struct, the reading of file, environment and flags, `caisson
+ * config show|check|explain`, the help and docs/configuration.md all come.
+ *
+ * Precedence: flag, environment (CAISSON_* before CODE_EXEC_*), file, default. The file is the one
+ * that has the servers (caisson.json): "server.port" is {"server": {"port": 8002}}. A wrong or
+ * unknown setting is an error with file, line and the nearest right name.
+ *
+ * Runs in: daemon and command line.
+ * Owner:   a cs_settings owns its texts.
+ */
+#ifndef CS_FRONT_SETTINGS_H
+#define CS_FRONT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/*
+ * T (text), L (list of texts), N (number), B (bytes: 10M), D (duration, in ms: 30s), F (flag),
+ * C (one of some words)
+ *
+ *   kind, field, name, default (as written in a file or variable), least, most (or the words),
+ *   the older variable (CODE_EXEC_...) or "", may it change while it runs?, what it is
+ */
+#define CS_SETTINGS(X)                                                                            \
+    X(T, server_host, "server.host", "127.0.0.1", 0, 0, "HOST", false,                            \
+      "address to listen on; anything but loopback asks every caller for a key")                  \
+    X(N, server_port, "server.port", "8002", 0, 65535, "PORT", false,                             \
+      "port to listen on; 0: any that is free")                                                   \
+    X(F, server_require_key, "server.require_key", "false", 0, 0, "", true,                       \
+      "ask callers on this machine for a key too")                                                \
+    X(L, server_allowed_hosts, "server.allowed_hosts", "", 0, 0, "", true,                        \
+      "further names by which it may be addressed (Host), besides its own address and localhost") \
+    X(L, server_allowed_origins, "server.allowed_origins", "", 0, 0, "", true,                    \
+      "web pages (Origin) that may use it, besides those of its own address")                     \
+    X(L, server_trust_proxy, "server.trust_proxy", "", 0, 0, "", true,                            \
+      "addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed")            \
+    X(N, server_max_connections, "server.max_connections", "12000", 1, 1000000, "", false,        \
+      "connections at once")                                                                      \
+    X(D, server_request_timeout, "server.request_timeout", "30s", 100, 3600000, "", false,        \
+      "a request must have come completely within this time")                                     \
+    X(D, server_idle_timeout, "server.idle_timeout", "5m", 100, 86400000, "", false,              \
+      "a connection without a request is closed after this time")                                 \
+    X(D, server_grace, "server.grace", "10s", 0, 3600000, "", true,                               \
+      "at SIGTERM, executions that run are given this time to end")                               \
+    X(T, tls_cert, "tls.cert", "", 0, 0, "", false,                                               \
+      "certificate chain (PEM); with tls.key: HTTPS")                                             \
+    X(T, tls_key, "tls.key", "", 0, 0, "", false, "private key (PEM) of tls.cert")                \
+    X(B, limits_code, "limits.code", "1M", 1, 1 << 20, "", true, "largest program")               \
+    X(B, limits_inputs, "limits.inputs", "10M", 2, 10 << 20, "", true,                            \
+      "largest inputs of an execution")                                                           \
+    X(D, execution_timeout, "execution.timeout", "30s", 1, 300000, "MAX_EXECUTION_TIME", true,    \
+      "time that an execution has if its request names none")                                     \
+    X(N, execution_workers, "execution.workers", "0", 0, 1024, "", false,                         \
+      "warm workers kept ready; 0: chosen by the number of processors")                           \
+    X(N, execution_concurrency, "execution.concurrency", "0", 0, 10000, "", false,                \
+      "executions at once; 0: chosen by the number of processors. The others wait ...")           \
+    X(N, execution_queue, "execution.queue", "1000", 0, 100000, "", false,                        \
+      "... up to so many; then callers are told to try again later")                              \
+    X(N, output_tokens, "output.tokens", "6000", 200, 1000000, "", true,                          \
+      "largest answer to a model, in tokens; the rest is kept as an artifact")                    \
+    X(N, rate_per_minute, "rate.per_minute", "100", 0, 1000000000, "", true,                      \
+      "requests a minute for each key; 0: no limit")                                              \
+    X(N, rate_per_hour, "rate.per_hour", "10000", 0, 1000000000, "", true,                        \
+      "requests an hour for each key; 0: no limit")                                               \
+    X(D, session_idle, "session.idle", "24h", 1000, 0, "", true,                                  \
+      "a session ends when it was not used for this long")                                        \
+    X(B, session_state, "session.state", "1M", 2, 64 << 20, "", true,                             \
+      "largest state of a session")                                                               \
+    X(B, session_files, "session.files", "10M", 0, 1 << 30, "", true,                             \
+      "files of a session, all together")                                                         \
+    X(N, session_most, "session.most", "1000", 1, 1000000, "", true, "sessions of one tenant")    \
+    X(D, executions_keep, "executions.keep", "30d", 60000, 0, "", true,                           \
+      "executions can be read for this long")                                                     \
+    X(C, log_level, "log.level", "info", 0, "error warn info debug", "LOG_LEVEL", true,           \
+      "what is written to stderr")                                                                \
+    X(F, log_debug, "log.debug", "false", 0, 0, "DEBUG", true, "the same as log.level debug")     \
+    X(T, search_model, "search.model", "", 0, 0, "EMBEDDING_MODEL", false,                        \
+      "directory of a static embedding model for the search of tools")                            \
+    X(T, skills_directory, "skills.directory", "", 0, 0, "SKILLS_DIRECTORY", false,               \
+      "directory of skills (nothing uses it yet)")                                                \
+    X(T, redis_url, "redis.url", "", 0, 0, "REDIS_URL", false,                                    \
+      "Redis for shared caches and rates (nothing uses it yet)")
+
+struct cs_settings {
+    struct cs_arena arena;
+#define CS_SETTING_T(field)                                       const char *field; /* never NULL */
+#define CS_SETTING_L(field)                                       const char **field; /* never NULL; NULL at the end */
+#define CS_SETTING_N(field)                                       uint64_t field;
+#define CS_SETTING_B(field)                                       uint64_t field;
+#define CS_SETTING_D(field)                                       uint64_t field; /* milliseconds */
+#define CS_SETTING_F(field)                                       bool field;
+#define CS_SETTING_C(field)                                       const char *field;
+#define X(kind, field, name, def, least, most, older, live, help) CS_SETTING_##kind(field)
+    CS_SETTINGS(X)
+#undef X
+};
+
+struct cs_setting_flag {
+    const char *name, *value; /* "server.port", "8003"; name NULL ends a list */
+};
+
+/* `path`: the configuration, which need not exist. `flags`: from the command line, or NULL. All
+ * mistakes are told at once, a line each, if there are several. */
+int cs_settings_load(const char *path, const struct cs_setting_flag *flags,
+                     struct cs_settings *settings, struct cs_err *err);
+void cs_settings_done(struct cs_settings *settings);
+
+/* What a reload would do: lines "server.port: 8002 -> 8003 (takes effect after a restart)". */
+void cs_settings_compare(const struct cs_settings *old, const struct cs_settings *now,
+                         struct cs_buf *said);
+/* Takes over what may change while it runs; the rest keeps its value. */
+void cs_settings_adopt(struct cs_settings *into, const struct cs_settings *now);
+
+#endif
