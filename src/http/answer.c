@@ -168,6 +168,12 @@ void cs_exchange_stream(struct cs_exchange *x, unsigned status, const char *type
     if (x->cut)
         return;
     cs_exchange_set(x, "Content-Type", cs_str(type));
+    if (cs_str_is(x->method, "HEAD")) {
+        /* libmicrohttpd would send the end of a stream that must not be there. */
+        struct cs_buf none = {0};
+        cs_exchange_send(x, &none);
+        return;
+    }
     x->response =
         x->http->mhd->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, on_read, x, NULL);
     if (x->response)
