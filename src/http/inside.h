@@ -105,7 +105,7 @@ struct cs_http {
     uint64_t armed; /* when the timer fires; 0: it does not */
     struct cs_waiters waiters[CS_WAITS];
     struct cs_connection *connections;
-    unsigned count, lingering;
+    unsigned count, peak, lingering;
     unsigned handles, squeezing;
     uint16_t port;
     bool tls, listening, draining, closing;
