@@ -340,7 +340,7 @@ enum MHD_Result cs_http_on_request(void *ctx, struct MHD_Connection *mhd, const 
     if (x->phase == CS_PHASE_HEAD) {
         x->method = cs_str(method);
         take_head(x, url, version);
-        x->connection->early = x->phase == CS_PHASE_OVER && (x->has_body || x->broken);
+        x->connection->early = x->phase != CS_PHASE_BODY && (x->has_body || x->broken);
     } else if (x->phase == CS_PHASE_BODY && *size > 0) {
         return take_body(x, data, size);
     } else if (x->phase == CS_PHASE_BODY) {
