@@ -146,6 +146,9 @@ struct cs_run_watch {
      * false: declined. The execution's own time goes on meanwhile. */
     bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
     void (*withdrawn)(void *ctx, uint64_t ask);
+    /* It is admitted and on record: from now on others find it by its id. Not called if it is
+     * refused. */
+    void (*begun)(void *ctx);
 };
 
 struct cs_runner_options {
