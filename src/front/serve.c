@@ -16,6 +16,13 @@
 
 /* --- words --- */
 
+static const char *setting_of(const struct cs_option *option)
+{
+    if (strcmp(option->name, "host") == 0)
+        return "server.host";
+    return strcmp(option->name, "port") == 0 ? "server.port" : option->name;
+}
+
 int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_daemon *d,
                    struct cs_err *err)
 {
@@ -44,8 +51,7 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
             if (cs_walls_parse(value, &d->sandbox.allow_weak, err) < 0)
                 return -1;
         } else if (flags + 1 < CS_COUNT(d->flags))
-            d->flags[flags++] =
-                (struct cs_setting_flag){cs_setting_of_option(option), value ? value : "true"};
+            d->flags[flags++] = (struct cs_setting_flag){setting_of(option), value};
     }
     char path[CS_DATA_PATH];
     if (got < 0 || cs_data_config(d->config, path, err) < 0 ||

@@ -192,14 +192,13 @@ static void greet(struct serve *s)
     cs_log_line(CS_LOG_INFO, "serve", "listening url=%s mcp=%s%s workers=%u concurrency=%u", url,
                 url, MCP_PATH, cs_world_workers(&s->daemon.settings),
                 cs_world_concurrency(&s->daemon.settings));
-    if (!isatty(STDOUT_FILENO) && s->daemon.settings.server_port != 0)
-        return;
     printf("Caisson " CS_VERSION " listens on %s\n\n", url);
     printf("  MCP clients:   {\"mcpServers\": {\"caisson\": {\"type\": \"http\", \"url\": "
            "\"%s%s\"}}}\n",
            url, MCP_PATH);
-    printf("  a first call:  curl -s %s/executions -H 'Content-Type: application/json' "
-           "-d '{\"code\": \"return 6 * 7\"}'\n",
+    printf("  Claude Code:   claude mcp add --transport http caisson %s%s\n", url, MCP_PATH);
+    printf("  a program:     curl -s %s/executions -H 'Content-Type: application/json' -d "
+           "'{\"code\": \"return 6 * 7\"}'\n",
            url);
     printf("  all routes:    %s/openapi.json\n\n", url);
     fflush(stdout);
