@@ -1,6 +1,7 @@
 /* The verbs and their options: the rows that parsing, help, the man page and completion read. */
 #include <stddef.h>
 
+#include "front/settings.h"
 #include "front/verbs.h"
 
 #define END                              \
@@ -119,7 +120,31 @@ static const struct cs_option tools_call_options[] = {
     END,
 };
 
+static const struct cs_option show_options[] = {
+    {"all", 'a', NULL, "also those that have their default", NULL, false},
+    OUTPUT,
+    CONFIG,
+    CS_SETTING_HIDDEN_OPTIONS END,
+};
+
 static const struct cs_option no_options[] = {END};
+
+static const struct cs_verb config_verbs[] = {
+    {"config show", "", "the settings as they count here, and where each comes from",
+     "Shows what differs from the defaults. A setting comes from a flag of 'caisson serve', the "
+     "environment, the configuration, or is the default. Passwords are masked.\n",
+     show_options, cs_verb_config_show, NULL, NULL},
+    {"config check", "[FILE]", "look for mistakes in the configuration",
+     "Reads the settings, the servers and the policy that would be used, starts nothing, and tells "
+     "every mistake with its place. With a FILE, that file alone, whatever the environment says. "
+     "The exit status is 0, or 2 if there is a mistake.\n",
+     config_options, cs_verb_config_check, NULL, NULL},
+    {"config explain", "[NAME]", "what a setting is, or all of them",
+     "Examples:\n"
+     "  caisson config explain server.port\n",
+     config_options, cs_verb_config_explain, NULL, NULL},
+    LAST,
+};
 
 static const struct cs_verb tools_verbs[] = {
     {"tools list", "[SERVER]", "the tools of all servers, or of one", "", tools_list_options,
@@ -222,10 +247,16 @@ const struct cs_verb cs_verbs[] = {
      login_options, cs_verb_login, NULL, NULL},
     {"logout", "NAME", "forget the tokens of a server", "", config_options, cs_verb_logout, NULL,
      NULL},
+    {"config", "VERB", "the settings: show them, check them, explain them",
+     "Settings are in the same file as the servers (see 'caisson help add'): "
+     "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
+     "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
+     "the file.\n",
+     no_options, cs_verb_config, "This program", config_verbs},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",
-     doctor_options, cs_verb_doctor, "This program", NULL},
+     doctor_options, cs_verb_doctor, NULL, NULL},
     {"completion", "bash | zsh | fish", "print a completion script for a shell",
      "Examples:\n"
      "  source <(caisson completion bash)\n"
