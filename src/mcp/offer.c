@@ -1,6 +1,0 @@
-/* What we offer. */
-#include "mcp/inside.h"
-
-static const struct cs_mcp_method methods[] = {{0}};
-
-const struct cs_mcp_offer cs_mcp_house = {.title = "Caisson", .methods = methods};
