@@ -147,6 +147,9 @@ struct cs_run_watch {
      * false: declined. The execution's own time goes on meanwhile. */
     bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
     void (*withdrawn)(void *ctx, uint64_t ask);
+    /* It is admitted and on record: from now on others find it by its id. Not called if it is
+     * refused. */
+    void (*begun)(void *ctx);
 };
 
 struct cs_runner_options {
@@ -190,6 +193,7 @@ void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
+void cs_runner_cancel_all(struct cs_runner *runner);
 
 /* --- executions that are under way, for whoever else wants to know --- */
 
