@@ -247,8 +247,10 @@ static void explain(const struct cs_setting *row, const struct cs_settings *s)
     printf("  file       {\"%.*s\": {\"%s\": ...}}\n", (int)(dot - row->name), row->name, dot + 1);
     printf("  variable   ");
     print_variables(row, "", ", ");
-    printf("\n  flag       --%s\n", row->name);
-    printf("  a change   takes effect %s\n", row->live ? "at a reload" : "after a restart");
+    printf("\n  flag       --%s", row->name);
+    if (cs_setting_short_flag(row))
+        printf(", --%s", cs_setting_short_flag(row));
+    printf("\n  a change   takes effect %s\n", row->live ? "at a reload" : "after a restart");
     if (!s) {
         printf("  now        not known: 'caisson config check' says why\n");
         return;
