@@ -143,12 +143,15 @@ static void check_servers(const char *path, struct cs_mistakes *m, size_t *serve
         return;
     }
     *servers = config.count;
+    size_t before = m->count;
     for (size_t i = 0; i < config.count; i++)
         if (config.servers[i].problem.code)
             cs_mistake(m, path, "%s", config.servers[i].problem.msg);
+    /* A wrong key at the top is a mistake of the settings too, unless the file is another's. */
     for (const char *at = config.warnings; *at; at += strspn(at, "\n")) {
         int len = (int)strcspn(at, "\n");
-        cs_mistake(m, path, "%.*s", len, at);
+        if (!before || strncmp(at, "the file:", 9) != 0)
+            cs_mistake(m, path, "%.*s", len, at);
         at += len;
     }
     cs_config_done(&config);
