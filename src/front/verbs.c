@@ -1,6 +1,7 @@
 /* The verbs and their options: the rows that parsing, help, the man page and completion read. */
 #include <stddef.h>
 
+#include "front/settings.h"
 #include "front/verbs.h"
 
 #define END                              \
@@ -121,6 +122,43 @@ static const struct cs_option tools_call_options[] = {
 
 static const struct cs_option no_options[] = {END};
 
+/* Every setting is an option of its own name; front/serve.c hands those it does not know on. */
+#define ARG_T "TEXT"
+#define ARG_L "A,B"
+#define ARG_N "N"
+#define ARG_B "BYTES"
+#define ARG_D "TIME"
+#define ARG_F "true|false"
+#define ARG_C "WORD"
+#define SETTING(kind, field, name, def, least, most, older, live, help) \
+    {name, 0, ARG_##kind, help, NULL, false},
+#define DAEMON                                                                                   \
+    CONFIG, {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},  \
+        {"isolation",  0,                                                                        \
+         "LEVEL",      "light (default), or full: every run gets all namespaces anew",           \
+         "light full", false},                                                                   \
+        {"strict", 0,    NULL, "no just-in-time compiler: no executable memory in the worker",   \
+         NULL,     false},                                                                       \
+        {"allow-weak-isolation",                                                                 \
+         0,                                                                                      \
+         "WALLS",                                                                                \
+         "run although these walls are missing (see doctor)",                                    \
+         NULL,                                                                                   \
+         false},                                                                                 \
+        {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},        \
+    {                                                                                            \
+        "conformance-fixtures", 0, NULL, "offer what the conformance suite asks for", NULL, true \
+    }
+
+static const struct cs_option serve_options[] = {
+    {"host", 0, "ADDRESS", "the same as --server.host", NULL, false},
+    {"port", 'p', "N", "the same as --server.port", NULL, false},
+    DAEMON,
+    CS_SETTINGS(SETTING) END,
+};
+
+static const struct cs_option mcp_options[] = {DAEMON, CS_SETTINGS(SETTING) END};
+
 static const struct cs_verb tools_verbs[] = {
     {"tools list", "[SERVER]", "the tools of all servers, or of one", "", tools_list_options,
      cs_verb_tools_list, NULL, NULL},
@@ -180,6 +218,28 @@ const struct cs_verb cs_verbs[] = {
      "  echo 'print(1 + 1)' | caisson run - --language python\n"
      "  caisson run tidy.ts --workspace ./notes -o json\n",
      run_options, cs_verb_run, "Programs", NULL},
+    {"serve", "", "open the doors: MCP over HTTP, and REST",
+     "Listens on http://127.0.0.1:8002: MCP at /mcp, REST at /executions, /tools, /sessions and so "
+     "on (GET /openapi.json describes it). Callers on this machine need no key, others do: "
+     "'caisson keys create'. Settings are in the configuration, in the environment, or options; "
+     "'caisson config explain' lists them.\n"
+     "\n"
+     "SIGTERM: no new requests, and executions that run get server.grace to end; a second one "
+     "ends them now. SIGHUP, or a changed file: what can change while it runs is read anew.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson serve\n"
+     "  caisson serve --port 9000 --config team.json\n"
+     "  caisson serve --host 0.0.0.0 --tls.cert cert.pem --tls.key key.pem\n",
+     serve_options, cs_verb_serve, "Doors", NULL},
+    {"mcp", "", "speak MCP over stdin and stdout, for one client",
+     "What an MCP client starts: an entry of its mcpServers with the command 'caisson' and the "
+     "argument 'mcp'. Ends when its stdin is closed.\n"
+     "\n"
+     "Examples:\n"
+     "  claude mcp add caisson -- caisson mcp\n"
+     "  caisson mcp --config team.json\n",
+     mcp_options, cs_verb_mcp, NULL, NULL},
     {"tools", "VERB", "find, read and call the tools of all servers", "", no_options, cs_verb_tools,
      "Tools", tools_verbs},
     {"list", "[NAME]", "the MCP servers, and how each of them is doing",

@@ -115,6 +115,7 @@ struct cs_result {
     /* Another request with the same key came before: this is its envelope, and all that is known.
      */
     struct cs_str earlier;
+    struct cs_str envelope; /* as it was put on record; empty: it was not. See cs_envelope */
     enum cs_language language;
     struct cs_str value; /* JSON; empty: none */
     bool failed;
@@ -146,6 +147,9 @@ struct cs_run_watch {
      * false: declined. The execution's own time goes on meanwhile. */
     bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
     void (*withdrawn)(void *ctx, uint64_t ask);
+    /* It is admitted and on record: from now on others find it by its id. Not called if it is
+     * refused. */
+    void (*begun)(void *ctx);
 };
 
 struct cs_runner_options {
@@ -234,7 +238,8 @@ const char *cs_language_name(enum cs_language language);
  * accepted. */
 int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_err *err);
 
-/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. */
+/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. Of an
+ * earlier execution with the same key, it is that one's. */
 void cs_envelope(const struct cs_result *result, struct cs_buf *out);
 
 /*
