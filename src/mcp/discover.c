@@ -238,45 +238,58 @@ static void put_server(struct answer *a, struct cs_str server, size_t limit)
     a->omitted = 0;
 }
 
+void cs_house_find(struct cs_mcp_call *call, struct cs_str query, struct cs_str named,
+                   enum cs_detail detail, size_t limit, struct cs_buf *out)
+{
+    struct answer a = {
+        .call = call,
+        .tools = cs_house_options(call)->tools,
+        .detail = detail,
+        .tokens = cs_house_tokens(call),
+    };
+    if (!a.tools) {
+        cs_buf_puts(out, "no servers are connected; `caisson add` connects one\n");
+        return;
+    }
+    a.catalogue = cs_tools_current(a.tools);
+    struct cs_str server = cs_catalogue_server(a.catalogue, named);
+    if (!query.len && server.len) {
+        put_server(&a, server, limit ? limit : LIST_DEFAULT);
+    } else {
+        CS_AUTO_BUF struct cs_buf json = {0};
+        CS_AUTO_JSON struct cs_json doc = {0};
+        struct cs_find find = {.query = query,
+                               .server = named,
+                               .limit = limit,
+                               .detail = CS_DETAIL_NAME,
+                               .allowed = cs_house_allowed,
+                               .ctx = call};
+        cs_tools_find(a.tools, a.catalogue, &find, &json);
+        if (cs_json_parse(cs_buf_str(&json), NULL, &doc, NULL) == 0)
+            put_found(&a, cs_json_root(&doc));
+        if (named.len && !server.len)
+            cs_buf_printf(&a.text, "there is no server '%.*s'; all were searched\n",
+                          CS_STR_ARG(cs_utf8_cut(named, 100)));
+    }
+    if (a.omitted)
+        cs_buf_printf(&a.text, "%zu more do not fit into one answer: ask for fewer\n", a.omitted);
+    cs_buf_putstr(out, cs_buf_str(&a.text));
+    cs_buf_done(&a.text);
+    cs_catalogue_unref(a.catalogue);
+}
+
 static void search(struct cs_mcp_call *call)
 {
     struct cs_json_val arguments = cs_json_get(call->params, "arguments");
     struct cs_json_val detail = cs_json_get(arguments, "detail");
-    struct answer a = {
-        .call = call,
-        .tools = cs_house_options(call)->tools,
-        .detail = cs_json_is(detail, "name")   ? CS_DETAIL_NAME
+    CS_AUTO_BUF struct cs_buf text = {0};
+    cs_house_find(call, cs_json_str(cs_json_get(arguments, "query"), &call->arena),
+                  cs_json_str(cs_json_get(arguments, "server"), &call->arena),
+                  cs_json_is(detail, "name")   ? CS_DETAIL_NAME
                   : cs_json_is(detail, "full") ? CS_DETAIL_FULL
                                                : CS_DETAIL_SUMMARY,
-        .tokens = cs_house_tokens(call),
-    };
-    a.catalogue = cs_tools_current(a.tools);
-    struct cs_find find = {
-        .query = cs_json_str(cs_json_get(arguments, "query"), &call->arena),
-        .server = cs_json_str(cs_json_get(arguments, "server"), &call->arena),
-        .limit = (size_t)cs_house_number(cs_json_get(arguments, "limit"), 0),
-        .detail = CS_DETAIL_NAME,
-        .allowed = cs_house_allowed,
-        .ctx = call,
-    };
-    struct cs_str server = cs_catalogue_server(a.catalogue, find.server);
-    if (!find.query.len && server.len) {
-        put_server(&a, server, find.limit ? find.limit : LIST_DEFAULT);
-    } else {
-        CS_AUTO_BUF struct cs_buf json = {0};
-        CS_AUTO_JSON struct cs_json doc = {0};
-        cs_tools_find(a.tools, a.catalogue, &find, &json);
-        if (cs_json_parse(cs_buf_str(&json), NULL, &doc, NULL) == 0)
-            put_found(&a, cs_json_root(&doc));
-        if (find.server.len && !server.len)
-            cs_buf_printf(&a.text, "there is no server '%.*s'; all were searched\n",
-                          CS_STR_ARG(cs_utf8_cut(find.server, 100)));
-    }
-    if (a.omitted)
-        cs_buf_printf(&a.text, "%zu more do not fit into one answer: ask for fewer\n", a.omitted);
-    cs_house_answer(call, cs_buf_str(&a.text), false);
-    cs_buf_done(&a.text);
-    cs_catalogue_unref(a.catalogue);
+                  (size_t)cs_house_number(cs_json_get(arguments, "limit"), 0), &text);
+    cs_house_answer(call, cs_buf_str(&text), false);
 }
 
 static void on_listed(void *ctx)
@@ -296,15 +309,12 @@ void cs_house_search(struct cs_mcp_call *call, struct cs_json_val arguments)
 {
     (void)arguments; /* read again when the servers are there */
     struct cs_tools *tools = cs_house_options(call)->tools;
-    if (!tools) {
-        cs_house_answer(call, CS_STR("no servers are connected; `caisson add` connects one"),
-                        false);
-    } else if (!cs_tools_waiting(tools)) {
+    if (!tools || !cs_tools_waiting(tools)) {
         search(call);
-    } else {
-        call->cancelled = on_cancelled;
-        call->own = cs_tools_await(tools, (struct cs_str){0}, false, WAIT_MS, on_listed, call);
+        return;
     }
+    call->cancelled = on_cancelled;
+    call->own = cs_tools_await(tools, (struct cs_str){0}, false, WAIT_MS, on_listed, call);
 }
 
 /* --- what a failed program probably wanted --- */

@@ -92,6 +92,11 @@ void cs_questions_done(struct cs_questions *questions);
 
 /* --- discover.c --- */
 
+/* What search_tools answers, from what is known now. `server` and `query` may be empty; `limit` 0:
+ * what is usual. */
+void cs_house_find(struct cs_mcp_call *call, struct cs_str query, struct cs_str server,
+                   enum cs_detail detail, size_t limit, struct cs_buf *out);
+
 /* Definitions of tools that a failed execution probably wanted; nothing is added if nobody knows.
  */
 void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, struct cs_str intent,
@@ -113,6 +118,9 @@ struct cs_found {
 void cs_house_look(struct cs_mcp_call *call, struct cs_str id, uint32_t wait_ms,
                    void (*found)(struct cs_mcp_call *call, const struct cs_found *found));
 
+/* What is known of one that runs, in the form of an envelope: status, id, logs. */
+void cs_house_running(struct cs_str id, const struct cs_found *found, struct cs_buf *out);
+
 /* --- page.c, pure --- */
 
 enum cs_view { CS_VIEW_RESULT, CS_VIEW_LOGS, CS_VIEW_CALLS };
@@ -124,6 +132,13 @@ void cs_page(struct cs_str envelope, enum cs_view view, uint64_t offset, uint64_
 void cs_page_logs(struct cs_json_val envelope, struct cs_buf *out);
 
 /* --- resources.c --- */
+
+/* What a URI names, as "kind/first/second", decoded, in the arena; NULL: it is none of ours. Pure.
+ */
+struct cs_uri {
+    struct cs_str kind, first, second; /* "tools", "github", "listCommits.ts"; may be empty */
+};
+bool cs_house_uri(struct cs_str uri, struct cs_arena *arena, struct cs_uri *parts);
 
 /* Clients that subscribed are told when something of this execution changes, now and then. */
 void cs_house_follow(struct cs_house *house, struct cs_run *run, struct cs_str tenant);
