@@ -14,50 +14,39 @@
 #define HURRY_MS     1000 /* the same, after the second signal */
 #define WATCH_MS     1000
 
-/* --- words --- */
-
-static const char *setting_of(const struct cs_option *option)
+static void set_level(const struct cs_daemon *d)
 {
-    if (strcmp(option->name, "host") == 0)
-        return "server.host";
-    return strcmp(option->name, "port") == 0 ? "server.port" : option->name;
+    cs_log_set(d->settings.log_debug ? CS_LOG_DEBUG : cs_log_parse(d->settings.log_level));
 }
+
+/* --- words --- */
 
 int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_daemon *d,
                    struct cs_err *err)
 {
-    struct cs_args args = {.verb = verb, .argc = argc, .at = 1, .argv = argv};
-    const struct cs_option *option;
-    const char *value;
-    size_t flags = 0;
-    int got;
-    d->verb = verb;
-    while ((got = cs_args_next(&args, &option, &value, err)) > 0) {
-        if (!option)
-            return cs_fail(err, CS_INVALID, "'%s' is not wanted here", value);
-        if (strcmp(option->name, "config") == 0)
-            d->config = value;
-        else if (strcmp(option->name, "policy") == 0)
-            d->policy = value;
-        else if (strcmp(option->name, "conformance-fixtures") == 0)
-            d->fixtures = true;
-        else if (strcmp(option->name, "strict") == 0)
-            d->sandbox.no_jit = true;
-        else if (strcmp(option->name, "isolation") == 0)
-            d->sandbox.full_isolation = value[0] == 'f';
-        else if (strcmp(option->name, "no-cgroups") == 0)
-            d->sandbox.no_cgroups = true;
-        else if (strcmp(option->name, "allow-weak-isolation") == 0) {
-            if (cs_walls_parse(value, &d->sandbox.allow_weak, err) < 0)
-                return -1;
-        } else if (flags + 1 < CS_COUNT(d->flags))
-            d->flags[flags++] = (struct cs_setting_flag){setting_of(option), value};
-    }
+    const char *isolation = NULL, *weak = NULL;
+    const struct cs_bind binds[] = {{"config", CS_BIND_TEXT, &d->config},
+                                    {"policy", CS_BIND_TEXT, &d->policy},
+                                    {"isolation", CS_BIND_TEXT, &isolation},
+                                    {"strict", CS_BIND_FLAG, &d->sandbox.no_jit},
+                                    {"allow-weak-isolation", CS_BIND_TEXT, &weak},
+                                    {"no-cgroups", CS_BIND_FLAG, &d->sandbox.no_cgroups},
+                                    {"conformance-fixtures", CS_BIND_FLAG, &d->fixtures},
+                                    {"", CS_BIND_SETTINGS, &d->flags},
+                                    {NULL, CS_BIND_TEXT, NULL}};
+    CS_AUTO_WORDS struct cs_words operands = {0};
     char path[CS_DATA_PATH];
-    if (got < 0 || cs_data_config(d->config, path, err) < 0 ||
-        cs_settings_load(path, d->flags, &d->settings, err) < 0)
+    d->verb = verb;
+    if (cs_args_bind(verb, argc, argv, binds, &operands, err) < 0)
         return -1;
-    cs_log_set(d->settings.log_debug ? CS_LOG_DEBUG : cs_log_parse(d->settings.log_level));
+    if (operands.count)
+        return cs_fail(err, CS_INVALID, "'%s' is not wanted here", operands.at[0]);
+    d->sandbox.full_isolation = isolation && isolation[0] == 'f';
+    if ((weak && cs_walls_parse(weak, &d->sandbox.allow_weak, err) < 0) ||
+        cs_data_config(d->config, path, err) < 0 ||
+        cs_settings_load(path, d->flags.list, &d->settings, err) < 0)
+        return -1;
+    set_level(d);
     return 0;
 }
 
@@ -79,7 +68,7 @@ static void reload(struct cs_daemon *d)
     struct cs_settings now = {0};
     struct cs_err err = {0};
     CS_AUTO_BUF struct cs_buf said = {0};
-    if (cs_settings_load(d->world.config, d->flags, &now, &err) < 0) {
+    if (cs_settings_load(d->world.config, d->flags.list, &now, &err) < 0) {
         cs_log_line(CS_LOG_ERROR, "settings", "not reloaded, the old ones stay: %s", err.msg);
         return;
     }
@@ -87,7 +76,7 @@ static void reload(struct cs_daemon *d)
     say_lines(CS_LOG_INFO, cs_buf_str(&said));
     cs_settings_adopt(&d->settings, &now);
     cs_settings_done(&now);
-    cs_log_set(d->settings.log_debug ? CS_LOG_DEBUG : cs_log_parse(d->settings.log_level));
+    set_level(d);
     cs_mcp_set(d->mcp, d->settings.output_tokens, (uint32_t)d->settings.execution_timeout);
     if (d->reloaded)
         d->reloaded(d);
@@ -252,10 +241,16 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     return -1;
 }
 
+void cs_daemon_done(struct cs_daemon *d)
+{
+    cs_settings_done(&d->settings);
+    cs_setting_flags_done(&d->flags);
+}
+
 int cs_daemon_run(struct cs_daemon *d)
 {
     uv_run(d->loop, UV_RUN_DEFAULT);
     uv_loop_close(d->loop);
-    cs_settings_done(&d->settings);
+    cs_daemon_done(d);
     return d->exit_status;
 }

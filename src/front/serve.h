@@ -22,8 +22,8 @@ struct cs_daemon {
     const struct cs_verb *verb;
     uv_loop_t *loop;
     struct cs_settings settings;
-    struct cs_setting_flag flags[64]; /* from the command line: they win after a reload, too */
-    const char *config, *policy;      /* from the command line, or NULL */
+    struct cs_setting_flags flags; /* from the command line: they win after a reload, too */
+    const char *config, *policy;   /* from the command line, or NULL */
     struct cs_sandbox_options sandbox;
     struct cs_world world;
     struct cs_mcp *mcp;
@@ -53,7 +53,10 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err);
 void cs_daemon_stop(struct cs_daemon *d);
 /* The doors are closed. */
 void cs_daemon_shut(struct cs_daemon *d);
-/* Runs until everything is over. */
+/* Runs until everything is over; nothing is left then. */
 int cs_daemon_run(struct cs_daemon *d);
+
+/* For one that was never opened. */
+void cs_daemon_done(struct cs_daemon *d);
 
 #endif

@@ -226,10 +226,12 @@ int cs_verb_serve(const struct cs_verb *verb, int argc, char **argv)
 {
     struct serve s = {0};
     struct cs_err err = {0};
-    if (cs_daemon_args(verb, argc, argv, &s.daemon, &err) < 0)
+    if (cs_daemon_args(verb, argc, argv, &s.daemon, &err) < 0) {
+        cs_daemon_done(&s.daemon);
         return err.code == CS_INVALID ? cs_usage_error(verb, &err) : cs_verb_failed(verb, &err);
+    }
     if (open_serve(&s, &err) < 0) {
-        cs_settings_done(&s.daemon.settings);
+        cs_daemon_done(&s.daemon);
         return cs_verb_failed(verb, &err);
     }
     greet(&s);
@@ -268,12 +270,14 @@ int cs_verb_mcp(const struct cs_verb *verb, int argc, char **argv)
 {
     struct cs_daemon d = {0};
     struct cs_err err = {0};
-    if (cs_daemon_args(verb, argc, argv, &d, &err) < 0)
+    if (cs_daemon_args(verb, argc, argv, &d, &err) < 0) {
+        cs_daemon_done(&d);
         return err.code == CS_INVALID ? cs_usage_error(verb, &err) : cs_verb_failed(verb, &err);
+    }
     int out = take_stdout(&err), in = out < 0 ? -1 : take_stdin(&err);
     struct cs_caller caller = cs_caller_local();
     if (in < 0 || cs_daemon_open(&d, &err) < 0) {
-        cs_settings_done(&d.settings);
+        cs_daemon_done(&d);
         return cs_verb_failed(verb, &err);
     }
     if (cs_mcp_stdio(d.mcp, in, out, &caller, on_client_gone, &d, &err) < 0) {

@@ -515,6 +515,12 @@ void cs_run_cancel(struct cs_run *run)
     cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
 }
 
+void cs_runner_cancel_all(struct cs_runner *runner)
+{
+    for (struct cs_run *run = runner->runs; run; run = run->next)
+        cs_run_cancel(run);
+}
+
 /* --- those under way --- */
 
 const char *cs_run_id(const struct cs_run *run)

@@ -193,6 +193,7 @@ void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
+void cs_runner_cancel_all(struct cs_runner *runner);
 
 /* --- executions that are under way, for whoever else wants to know --- */
 
