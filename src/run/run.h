@@ -116,6 +116,7 @@ struct cs_result {
     /* Another request with the same key came before: this is its envelope, and all that is known.
      */
     struct cs_str earlier;
+    struct cs_str envelope; /* as it was put on record; empty: it was not. See cs_envelope */
     enum cs_language language;
     struct cs_str value; /* JSON; empty: none */
     bool failed;
@@ -193,6 +194,7 @@ void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
+void cs_runner_cancel_all(struct cs_runner *runner);
 
 /* --- executions that are under way, for whoever else wants to know --- */
 
@@ -236,7 +238,8 @@ const char *cs_language_name(enum cs_language language);
  * accepted. */
 int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_err *err);
 
-/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. */
+/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. Of an
+ * earlier execution with the same key, it is that one's. */
 void cs_envelope(const struct cs_result *result, struct cs_buf *out);
 
 /*
