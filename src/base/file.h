@@ -23,6 +23,9 @@ int cs_file_write_fd(int fd, struct cs_str content); /* all of it; -1 with errno
 /* A new file takes the place of the old one in one step: readers see either. It is on the disk when
  * this returns. */
 int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
+/* The same, but it is on the disk when the system gets around to it: after a loss of power it may
+ * be there with less in it. */
+int cs_file_replace_soon(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
 
 /*
  * Opens what is beneath the directory `root`, where somebody hostile may have made and may be
