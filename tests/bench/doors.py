@@ -24,13 +24,17 @@ file:close()
 local wrong = 0
 function setup(thread) worker = thread end
 function response(status, headers, body)
-  if status ~= 200 or not body:find('"result":"hello world"', 1, true) then wrong = wrong + 1 end
+  if status ~= 200 or not body:find('"result":"hello world"', 1, true) then
+    wrong = wrong + 1
+    if wrong == 1 then io.stderr:write(status, " ", body, "\\n") end
+  end
   worker_wrong = wrong
 end
 function done(summary, latency, requests)
   local e = summary.errors
-  io.write(string.format("figures %%d %%d %%d %%d %%d\\n", summary.requests, summary.duration, latency:percentile(50),
-    latency:percentile(99), worker:get("worker_wrong") + e.connect + e.read + e.write + e.status + e.timeout))
+  local broken = e.connect + e.read + e.write + e.timeout
+  io.write(string.format("figures %%d %%d %%d %%d %%d %%d\\n", summary.requests, summary.duration, latency:percentile(50),
+    latency:percentile(99), worker:get("worker_wrong") or 0, broken))
 end
 """
 
@@ -60,12 +64,13 @@ def load(bench, daemon, seconds, connections, wrong):
     script = bench.WORK / "post.lua"
     said = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency", "--timeout", "20s", "-s", script,
                            f"http://127.0.0.1:{daemon.port}/executions"], capture_output=True, text=True, check=False)
-    found = re.search(r"^figures (\d+) (\d+) (\d+) (\d+) (\d+)$", said.stdout, re.M)
+    found = re.search(r"^figures (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$", said.stdout, re.M)
     if not found or int(found[1]) == 0:
         raise wrong(f"wrk: {said.stdout[-500:]} {said.stderr[-500:]}")
-    count, took, p50, p99, bad = (int(n) for n in found.groups())
-    if bad:
-        raise wrong(f"{bad} of {count} answers were not the expected one, with {connections} connections")
+    count, took, p50, p99, bad, broken = (int(n) for n in found.groups())
+    if bad or broken:
+        raise wrong(f"of {count} answers {bad} were not the expected one and {broken} did not come, with {connections} "
+                    f"connections: {said.stderr[:1000]}")
     return count / took * 1e6, p50 / 1000, p99 / 1000, count
 
 
