@@ -3,7 +3,7 @@
  * (our tools, resources and prompts; or the fixtures of the conformance suite) meet here.
  *
  *     protocol: rpc.c era.c stdio.c endpoint.c streams.c tasks.c asks.c listen.c
- *     offered:  offer.c execute.c discover.c resources.c prompts.c complete.c | fixtures.c
+ *     offered:  offer.c execute.c review.c discover.c resources.c prompts.c complete.c | fixtures.c
  *
  * What is offered never sees an era, a transport, a stream or a task: it gets a call and answers
  * it.
@@ -40,6 +40,8 @@ struct cs_mcp_method {
 struct cs_mcp_offer {
     const char *title;        /* of the server */
     const char *instructions; /* told at the start; under 300 tokens */
+    /* The same if it depends on who asks, and on what is there: appends it. NULL: as above. */
+    void (*instruct)(struct cs_mcp *mcp, const struct cs_caller *caller, struct cs_buf *out);
     /* The server's capabilities for an era, as JSON, without those of the protocol itself (logging,
      * tasks, extensions), which are added. */
     struct cs_str capabilities;
