@@ -143,8 +143,8 @@ static const struct cs_option daemon_options[] = {
     CS_SETTING_OPTIONS END,
 };
 
-#define EXPIRES(help)                             \
-    {                                             \
+#define EXPIRES(help)                           \
+    {                                           \
         "expires", 0, "TIME", help, NULL, false \
     }
 
