@@ -97,6 +97,7 @@ struct cs_run {
     /* hold.c */
     struct cs_hold *hold;
     struct cs_str state, new_state;
+    uint64_t state_bytes;
     const char *workspace, *workspace_out;
 
     /* artifacts.c */

@@ -330,6 +330,7 @@ static int start_job(struct cs_run *run, struct cs_err *err)
         .source = run->request.code,
         .inputs = run->request.inputs,
         .state = run->state,
+        .state_bytes = run->state_bytes,
         .workspace = run->request.workspace ? run->request.workspace : run->workspace,
         .workspace_out = run->request.workspace ? NULL : run->workspace_out,
         .mcp_servers = -1,
