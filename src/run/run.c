@@ -184,6 +184,8 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     cs_gate_close(run);
     cs_asks_close(run);
     run->job = NULL;
+    if (run->hold && end->state.len)
+        run->new_state = cs_arena_dup(&run->arena, end->state);
     settle(run, end);
 }
 
