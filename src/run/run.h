@@ -112,6 +112,7 @@ struct cs_result {
      * no such session; CS_LIMIT, CS_INVALID too large or malformed; CS_SYSTEM the store failed. */
     enum cs_code refused;
     uint32_t retry_after_s; /* with CS_BUSY */
+    bool key_reused;        /* with CS_CONFLICT: its key was used for another request */
     /* Another request with the same key came before: this is its envelope, and all that is known.
      */
     struct cs_str earlier;
@@ -202,6 +203,8 @@ const char *cs_run_id(const struct cs_run *run);
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
 /* "waiting", "running" */
 const char *cs_run_phase(const struct cs_run *run);
+/* How many calls of tools it has made so far. */
+uint32_t cs_run_calls(const struct cs_run *run);
 /* What it has logged so far, like `logs` of its result. */
 size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
 
