@@ -18,7 +18,7 @@ all: ## build the program: build/caisson
 	@ln -sfn release/caisson build/caisson
 	@echo "    build/caisson is ready"
 
-run: all ## build it, run a first program, and explain what happened
+run: all ## build it, run a first program, and start the daemon with a small demo server
 	@scripts/first-run build/caisson
 
 test: all ## run all tests; ends with "N passed, N failed"

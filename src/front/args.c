@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/own.h"
+#include "front/settings.h"
 #include "front/verbs.h"
 #include "sandbox/limits.h"
 
@@ -11,7 +12,7 @@
 
 static int unknown(const struct cs_verb *verb, const char *word, struct cs_err *err)
 {
-    const char *names[64];
+    const char *names[128];
     size_t count = 0;
     for (const struct cs_option *o = verb->options; o && o->name && count < CS_COUNT(names); o++)
         if (!o->hidden)
@@ -171,6 +172,10 @@ static int bind_one(const struct cs_option *o, const char *value, const struct c
         return bind_number(o, value, b->to, err);
     case CS_BIND_TIME:
         return bind_time(o, value, b->to, err);
+    case CS_BIND_SETTINGS:
+        if (cs_settings_flag(o->name, value, b->to))
+            return 0;
+        break;
     }
     return cs_fail(err, CS_BUG, "option --%s has no kind", o->name);
 }
@@ -192,7 +197,7 @@ int cs_args_bind(const struct cs_verb *verb, int argc, char **argv, const struct
             continue;
         }
         const struct cs_bind *b = binds;
-        while (b->name && strcmp(b->name, option->name) != 0)
+        while (b->name && strcmp(b->name, option->name) != 0 && b->kind != CS_BIND_SETTINGS)
             b++;
         if (!b->name)
             return cs_fail(err, CS_BUG, "option --%s has no meaning", option->name);

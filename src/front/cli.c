@@ -42,7 +42,8 @@ int cs_verb_failed(const struct cs_verb *verb, const struct cs_err *err)
     static const enum cs_exit exits[] = {
         [CS_OK] = CS_EXIT_OURS,          [CS_INVALID] = CS_EXIT_USAGE,
         [CS_MISSING] = CS_EXIT_USAGE,    [CS_DENIED] = CS_EXIT_DENIED,
-        [CS_LIMIT] = CS_EXIT_LIMIT,      [CS_SCRIPT] = CS_EXIT_PROGRAM,
+        [CS_LIMIT] = CS_EXIT_LIMIT,      [CS_CONFLICT] = CS_EXIT_USAGE,
+        [CS_BUSY] = CS_EXIT_LIMIT,       [CS_SCRIPT] = CS_EXIT_PROGRAM,
         [CS_UPSTREAM] = CS_EXIT_PROGRAM, [CS_SYSTEM] = CS_EXIT_OURS,
         [CS_BUG] = CS_EXIT_OURS,
     };

@@ -335,7 +335,11 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .limits = a->limits,
         .workspace = a->workspace,
     };
-    struct cs_run_watch watch = {on_log, on_output, on_progress, on_ask, on_withdrawn};
+    struct cs_run_watch watch = {.log = on_log,
+                                 .output = on_output,
+                                 .progress = on_progress,
+                                 .ask = on_ask,
+                                 .withdrawn = on_withdrawn};
     s.run = cs_run_start(s.world.runner, &request, &watch, on_done, &s);
     uv_run(loop, UV_RUN_DEFAULT);
     uv_loop_close(loop);

@@ -1,6 +1,7 @@
 /* The verbs and their options: the rows that parsing, help, the man page and completion read. */
 #include <stddef.h>
 
+#include "front/settings.h"
 #include "front/verbs.h"
 
 #define END                              \
@@ -119,7 +120,45 @@ static const struct cs_option tools_call_options[] = {
     END,
 };
 
+static const struct cs_option show_options[] = {
+    {"all", 'a', NULL, "also those that have their default", NULL, false},
+    OUTPUT,
+    CONFIG,
+    CS_SETTING_HIDDEN_OPTIONS END,
+};
+
 static const struct cs_option no_options[] = {END};
+
+static const struct cs_option daemon_options[] = {
+    CONFIG,
+    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    {"isolation", 0, "LEVEL", "light (default), or full: every run gets all namespaces anew",
+     "light full", false},
+    {"strict", 0, NULL, "no just-in-time compiler: no executable memory in the worker", NULL,
+     false},
+    {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
+     false},
+    {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
+    {"conformance-fixtures", 0, NULL, "offer what the conformance suite asks for", NULL, true},
+    CS_SETTING_OPTIONS END,
+};
+
+static const struct cs_verb config_verbs[] = {
+    {"config show", "", "the settings as they count here, and where each comes from",
+     "Shows what differs from the defaults. A setting comes from a flag of 'caisson serve', the "
+     "environment, the configuration, or is the default. Passwords are masked.\n",
+     show_options, cs_verb_config_show, NULL, NULL},
+    {"config check", "[FILE]", "look for mistakes in the configuration",
+     "Reads the settings, the servers and the policy that would be used, starts nothing, and tells "
+     "every mistake with its place. With a FILE, that file alone, whatever the environment says. "
+     "The exit status is 0, or 2 if there is a mistake.\n",
+     config_options, cs_verb_config_check, NULL, NULL},
+    {"config explain", "[NAME]", "what a setting is, or all of them",
+     "Examples:\n"
+     "  caisson config explain server.port\n",
+     config_options, cs_verb_config_explain, NULL, NULL},
+    LAST,
+};
 
 static const struct cs_verb tools_verbs[] = {
     {"tools list", "[SERVER]", "the tools of all servers, or of one", "", tools_list_options,
@@ -180,6 +219,28 @@ const struct cs_verb cs_verbs[] = {
      "  echo 'print(1 + 1)' | caisson run - --language python\n"
      "  caisson run tidy.ts --workspace ./notes -o json\n",
      run_options, cs_verb_run, "Programs", NULL},
+    {"serve", "", "open the doors: MCP over HTTP, and REST",
+     "Listens on http://127.0.0.1:8002: MCP at /mcp, REST at /executions, /tools, /sessions and so "
+     "on (GET /openapi.json describes it). Callers on this machine need no key, others do: "
+     "'caisson keys create'. Settings are in the configuration, in the environment, or options; "
+     "'caisson config explain' lists them.\n"
+     "\n"
+     "SIGTERM: no new requests, and executions that run get server.grace to end; a second one "
+     "ends them now. SIGHUP, or a changed file: what can change while it runs is read anew.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson serve\n"
+     "  caisson serve --port 9000 --config team.json\n"
+     "  caisson serve --host 0.0.0.0 --tls.cert cert.pem --tls.key key.pem\n",
+     daemon_options, cs_verb_serve, "Doors", NULL},
+    {"mcp", "", "speak MCP over stdin and stdout, for one client",
+     "What an MCP client starts: an entry of its mcpServers with the command 'caisson' and the "
+     "argument 'mcp'. Ends when its stdin is closed.\n"
+     "\n"
+     "Examples:\n"
+     "  claude mcp add caisson -- caisson mcp\n"
+     "  caisson mcp --config team.json\n",
+     daemon_options, cs_verb_mcp, NULL, NULL},
     {"tools", "VERB", "find, read and call the tools of all servers", "", no_options, cs_verb_tools,
      "Tools", tools_verbs},
     {"list", "[NAME]", "the MCP servers, and how each of them is doing",
@@ -222,10 +283,16 @@ const struct cs_verb cs_verbs[] = {
      login_options, cs_verb_login, NULL, NULL},
     {"logout", "NAME", "forget the tokens of a server", "", config_options, cs_verb_logout, NULL,
      NULL},
+    {"config", "VERB", "the settings: show them, check them, explain them",
+     "Settings are in the same file as the servers (see 'caisson help add'): "
+     "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
+     "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
+     "the file.\n",
+     no_options, cs_verb_config, "This program", config_verbs},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",
-     doctor_options, cs_verb_doctor, "This program", NULL},
+     doctor_options, cs_verb_doctor, NULL, NULL},
     {"completion", "bash | zsh | fish", "print a completion script for a shell",
      "Examples:\n"
      "  source <(caisson completion bash)\n"

@@ -70,12 +70,13 @@ int cs_args_next(struct cs_args *args, const struct cs_option **option, const ch
  * name. Operands are gathered; `dashes` is how many came before "--" (if there is none, all).
  */
 enum cs_bind_kind {
-    CS_BIND_TEXT,   /* const char * */
-    CS_BIND_FLAG,   /* bool */
-    CS_BIND_NUMBER, /* uint64_t */
-    CS_BIND_TIME,   /* uint32_t, milliseconds; a bare number is of seconds */
-    CS_BIND_WORDS,  /* struct cs_words: may be given several times */
-    CS_BIND_JSON,   /* bool: is the value "json"? */
+    CS_BIND_TEXT,     /* const char * */
+    CS_BIND_FLAG,     /* bool */
+    CS_BIND_NUMBER,   /* uint64_t */
+    CS_BIND_TIME,     /* uint32_t, milliseconds; a bare number is of seconds */
+    CS_BIND_WORDS,    /* struct cs_words: may be given several times */
+    CS_BIND_JSON,     /* bool: is the value "json"? */
+    CS_BIND_SETTINGS, /* struct cs_setting_flags: every option that is a setting; named "" */
 };
 struct cs_bind {
     const char *name;
@@ -99,6 +100,8 @@ int cs_verb_failed(const struct cs_verb *verb, const struct cs_err *err);
 
 /* The verbs. */
 int cs_verb_run(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_serve(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_mcp(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_doctor(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_help(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_version(const struct cs_verb *verb, int argc, char **argv);
@@ -116,5 +119,9 @@ int cs_verb_tools_search(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_show(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_tree(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_config(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_config_show(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_config_check(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_config_explain(const struct cs_verb *verb, int argc, char **argv);
 
 #endif

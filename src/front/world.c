@@ -3,14 +3,37 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void on_tools_closed(void *ctx)
+#define SESSION_FILES 1000
+#define TOKEN_BYTES   4 /* of text; a result above the budget is kept, and a little below it too */
+
+static void on_store_closed(void *ctx)
 {
     struct cs_world *w = ctx;
-    w->tools = NULL;
+    w->store = NULL;
     cs_policy_free(w->policy);
     w->policy = NULL;
     if (w->closed)
         w->closed(w->ctx);
+}
+
+static void on_sessions_closed(void *ctx)
+{
+    struct cs_world *w = ctx;
+    w->sessions = NULL;
+    if (w->store)
+        cs_store_close(w->store, on_store_closed, w);
+    else
+        on_store_closed(w);
+}
+
+static void on_tools_closed(void *ctx)
+{
+    struct cs_world *w = ctx;
+    w->tools = NULL;
+    if (w->sessions)
+        cs_sessions_close(w->sessions, on_sessions_closed, w);
+    else
+        on_sessions_closed(w);
 }
 
 static void on_runner_closed(void *ctx)
@@ -33,6 +56,43 @@ void cs_world_close(struct cs_world *w, void (*closed)(void *ctx), void *ctx)
         on_runner_closed(w);
 }
 
+static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
+                      struct cs_err *err)
+{
+    if (!s)
+        return 0;
+    struct cs_session_limits limits = {
+        .state_bytes = s->session_state,
+        .file_bytes = s->session_files,
+        .files = SESSION_FILES,
+        .per_tenant = s->session_most,
+        .idle_ms = (int64_t)s->session_idle,
+    };
+    return cs_store_open(loop, w->data, &w->store, err) < 0
+               ? -1
+               : cs_sessions_new(loop, w->store, w->data, &limits, &w->sessions, err);
+}
+
+static uint32_t processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
+}
+
+uint32_t cs_world_workers(const struct cs_settings *s)
+{
+    return s->execution_workers ? (uint32_t)s->execution_workers : 2 * processors() + 2;
+}
+
+/* Most executions wait for tools most of the time, so there may be more of them than processors. */
+uint32_t cs_world_concurrency(const struct cs_settings *s)
+{
+    uint32_t by_processors = 8 * processors();
+    if (s->execution_concurrency)
+        return (uint32_t)s->execution_concurrency;
+    return by_processors < 16 ? 16 : by_processors;
+}
+
 /* A configuration that was asked for must be there; the usual places may be empty. */
 static int open_tools(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
                       struct cs_err *err)
@@ -51,6 +111,27 @@ static int open_tools(uv_loop_t *loop, const struct cs_world_options *o, struct 
     return cs_tools_new(loop, &options, &w->tools, err);
 }
 
+static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
+                       struct cs_err *err)
+{
+    if (!o->sandbox)
+        return 0;
+    struct cs_runner_options options = {
+        .sandbox = o->sandbox,
+        .tools = w->tools,
+        .policy = w->policy,
+        .asks = o->asks,
+        .store = w->store,
+        .sessions = w->sessions,
+    };
+    if (o->settings) {
+        options.most_running = cs_world_concurrency(o->settings);
+        options.most_waiting = (uint32_t)o->settings->execution_queue;
+        options.artifact_bytes = o->settings->output_tokens * TOKEN_BYTES;
+    }
+    return cs_runner_new(loop, &options, &w->runner, err);
+}
+
 int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
                   struct cs_err *err)
 {
@@ -58,14 +139,9 @@ int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_w
     if (cs_data_dir(w->data, err) < 0 || cs_data_config(o->config, w->config, err) < 0 ||
         cs_data_policy(o->policy, w->config, w->policy_path, err) < 0 ||
         cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &w->policy, err) < 0 ||
-        open_tools(loop, o, w, err) < 0)
+        open_store(loop, o->settings, w, err) < 0 || open_tools(loop, o, w, err) < 0 ||
+        open_runner(loop, o, w, err) < 0)
         goto failed;
-    if (o->sandbox) {
-        struct cs_runner_options options = {
-            .sandbox = o->sandbox, .tools = w->tools, .policy = w->policy, .asks = o->asks};
-        if (cs_runner_new(loop, &options, &w->runner, err) < 0)
-            goto failed;
-    }
     return 0;
 failed:
     /* What was opened needs the loop to close; nothing has been started yet. */

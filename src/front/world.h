@@ -1,15 +1,19 @@
 /*
- * Inside of front/: what a verb stands on: the policy, the tools of the configured servers, and the
- * runner. Opened in that order, closed in the other.
+ * Inside of front/: what a verb stands on: the policy, the store and the sessions (for those who
+ * keep something), the tools of the configured servers, and the runner. Opened in that order,
+ * closed in the other.
  */
 #ifndef CS_FRONT_WORLD_H
 #define CS_FRONT_WORLD_H
 
 #include "front/data.h"
+#include "front/settings.h"
 #include "run/run.h"
 
 struct cs_world {
     struct cs_policy *policy;
+    struct cs_store *store; /* NULL, like the sessions: not asked for */
+    struct cs_sessions *sessions;
     struct cs_tools *tools;   /* NULL: there is no configuration */
     struct cs_runner *runner; /* NULL: not asked for */
     char config[CS_DATA_PATH], policy_path[CS_DATA_PATH], data[CS_DATA_PATH];
@@ -23,11 +27,16 @@ struct cs_world_options {
     bool watch, eager;                        /* see cs_tools_options */
     const struct cs_sandbox_options *sandbox; /* NULL: no runner */
     unsigned asks;                            /* see cs_runner_options */
+    const struct cs_settings *settings;       /* NULL: nothing is kept, and nobody waits */
 };
 
 /* On failure nothing is open. A policy that cannot be read is a failure. */
 int cs_world_open(uv_loop_t *loop, const struct cs_world_options *options, struct cs_world *world,
                   struct cs_err *err);
+
+/* How many warm workers, and how many executions at once, the settings mean. */
+uint32_t cs_world_workers(const struct cs_settings *settings);
+uint32_t cs_world_concurrency(const struct cs_settings *settings);
 
 /* `closed` (may be NULL) runs when nothing is left. */
 void cs_world_close(struct cs_world *world, void (*closed)(void *ctx), void *ctx);

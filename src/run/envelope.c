@@ -155,6 +155,23 @@ static void put_calls(struct cs_json_writer *w, const struct cs_result *r)
     cs_json_close(w, ']');
 }
 
+static void put_artifacts(struct cs_json_writer *w, const struct cs_result *r)
+{
+    cs_json_key(w, "artifacts");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < r->artifact_count; i++) {
+        const struct cs_artifact *a = &r->artifacts[i];
+        cs_json_open(w, '{');
+        cs_json_key(w, "id");
+        cs_json_put_str(w, a->id);
+        member(w, "name", a->name);
+        member(w, "media_type", a->media_type);
+        number(w, "size", a->size);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+}
+
 static double average_latency_ms(const struct cs_result *r)
 {
     uint64_t us = 0;
@@ -184,6 +201,10 @@ static void put_metrics(struct cs_json_writer *w, const struct cs_result *r)
     cs_json_put_f64(w, (double)r->cpu_us / 1000);
     cs_json_key(w, "memory_peak_mb");
     cs_json_put_f64(w, (double)(r->memory_peak / 1024) / 1024);
+    if (r->queued_us) {
+        cs_json_key(w, "queued_ms");
+        cs_json_put_f64(w, (double)r->queued_us / 1000);
+    }
     number(w, "tool_calls", r->tool_calls);
     if (r->tool_calls) {
         cs_json_key(w, "avg_tool_latency_ms");
@@ -204,6 +225,11 @@ static void put_limits(struct cs_json_writer *w, const struct cs_limits *limits)
 
 void cs_envelope(const struct cs_result *r, struct cs_buf *out)
 {
+    struct cs_str made = r->earlier.len ? r->earlier : r->envelope;
+    if (made.len) {
+        cs_buf_putstr(out, made);
+        return;
+    }
     struct cs_json_writer w = CS_JSON_WRITER(out);
     cs_json_open(&w, '{');
     cs_json_key(&w, "status");
@@ -211,7 +237,10 @@ void cs_envelope(const struct cs_result *r, struct cs_buf *out)
     cs_json_key(&w, "execution_id");
     cs_json_put_z(&w, r->execution_id);
     cs_json_key(&w, "session_id");
-    cs_json_put_null(&w);
+    if (r->session_id.len)
+        cs_json_put_str(&w, r->session_id);
+    else
+        cs_json_put_null(&w);
     cs_json_key(&w, "language");
     cs_json_put_z(&w, cs_language_name(r->language));
     cs_json_key(&w, "result");
@@ -234,8 +263,7 @@ void cs_envelope(const struct cs_result *r, struct cs_buf *out)
             cs_json_put_null(&w);
     }
     put_calls(&w, r);
-    cs_json_key(&w, "artifacts");
-    cs_json_put_raw(&w, CS_STR("[]"));
+    put_artifacts(&w, r);
     put_metrics(&w, r);
     put_risk(&w, &r->verdict);
     put_limits(&w, &r->limits);

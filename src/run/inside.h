@@ -1,16 +1,55 @@
-/* Inside of run/: one execution, as run.c drives it and settle.c ends it. */
+/* Inside of run/: one execution, as run.c drives it step by step. */
 #ifndef CS_RUN_INSIDE_H
 #define CS_RUN_INSIDE_H
 
 #include "base/arena.h"
 #include "run/run.h"
 
+/* --- queue.c: turns. So many at once; tenants take turns, and one tenant's are served in order ---
+ */
+
+struct cs_line;
+
+struct cs_place {
+    struct cs_place *next;
+    struct cs_line *line; /* NULL: does not wait */
+    bool has_turn;
+    uint64_t since_ns; /* of its turn */
+};
+
+struct cs_queue {
+    uint32_t most, running, waiting;
+    struct cs_line *last;                  /* a ring: the next one to be served is last->next */
+    double turn_s;                         /* how long a turn took lately */
+    void (*go)(struct cs_place *its_turn); /* called in cs_queue_quit of somebody else */
+};
+
+/* True: it has its turn at once, and `go` is not called. */
+bool cs_queue_enter(struct cs_queue *queue, struct cs_str tenant, struct cs_place *place);
+/* Its turn is over, or it does not want one any more, or never had. */
+void cs_queue_quit(struct cs_queue *queue, struct cs_place *place);
+/* After how many seconds `waiting` turns will have been given, by what was seen lately: 1 to 60. */
+uint32_t cs_queue_seconds(const struct cs_queue *queue, uint32_t waiting);
+
+/* --- one runner, one run --- */
+
 struct cs_runner {
     uv_loop_t *loop;
     struct cs_sandbox *sandbox;
     struct cs_tools *tools;
     const struct cs_policy *policy;
-    struct cs_run_ask *asks; /* open questions of all executions */
+    struct cs_store *store;       /* NULL: nothing is kept */
+    struct cs_sessions *sessions; /* NULL: there are none */
+    uint32_t most_waiting;
+    uint64_t artifact_bytes;
+    struct cs_queue queue;
+    struct cs_figures figures; /* but those that are asked for when they are wanted */
+    struct cs_run *runs;       /* all that are not done, newest first */
+    uint32_t waiting;          /* of them: admitted, and without a turn yet */
+    struct cs_run_ask *asks;   /* open questions of all executions */
+    bool closing, sandbox_closed;
+    void (*closed)(void *ctx);
+    void *closed_ctx;
 };
 
 struct cs_run_ask {
@@ -19,31 +58,108 @@ struct cs_run_ask {
     uint64_t id;
 };
 
-struct cs_run {
-    struct cs_runner *runner;
-    struct cs_job *job; /* NULL: not started, or over */
+/* One more watcher. */
+struct cs_run_seat {
+    struct cs_run_seat *next;
+    struct cs_run *run;
     struct cs_run_watch watch;
     void (*done)(void *ctx, const struct cs_result *result);
     void *ctx;
+    bool left;
+};
+
+struct cs_run {
+    struct cs_runner *runner;
+    struct cs_run *next, *prev; /* in runner->runs */
+    struct cs_job *job;         /* NULL: not started, or over */
+    struct cs_run_watch watch;  /* of whoever started it; */
+    void (*done)(void *ctx, const struct cs_result *result);
+    void *ctx;
+    struct cs_run_seat *seats; /* and the others */
+    uint32_t telling;          /* seats that are left now are freed later */
+
+    struct cs_request request; /* lent by whoever starts it; copied if it has to wait */
+    struct cs_str tenant, principal;
+    unsigned step;      /* the next one, of the table in run.c */
+    bool waiting;       /* counted in runner->waiting */
+    bool settling;      /* it is over, whatever it was */
+    bool cancelled;     /* while its key was looked for */
+    uint64_t queued_ns; /* since when it waits */
+    struct cs_place place;
+
+    /* record.c */
+    bool on_record, beginning, end_stored;
+    bool is_joiner;             /* it does not run: another one has the same key, */
+    struct cs_run_seat *joined; /* and it waits for that */
+    struct cs_err record_error;
+    struct cs_buf envelope;
+
+    /* hold.c */
+    struct cs_hold *hold;
+    struct cs_str state, new_state;
+    const char *workspace, *workspace_out;
+
+    /* artifacts.c */
+    struct cs_artifact artifacts[2];
+    uint32_t artifacts_pending;
+
     struct cs_arena arena; /* what the result points at, unless it is one of these: */
     struct cs_log *logs;   /* and the buffers that own their texts */
     struct cs_buf *log_texts;
     size_t log_count, log_cap;
     struct cs_buf out, err;
-    uint64_t output; /* bytes of logs and streams kept so far */
-    struct cs_str principal;
+    uint64_t output;                /* bytes of logs and streams kept so far */
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
     uint32_t record_cap, calls_running;
-    struct cs_await *await; /* waits for servers; then `held` is the request, in the arena */
-    struct cs_request held;
+    struct cs_await *await;  /* waits for servers */
     struct cs_job_end early; /* for an end before there was a job */
     struct cs_result result;
 };
 
-/* Fills run->result from how the job ended. Everything a worker reported is checked here. */
+/*
+ * A step of the way. CS_ON: the next one may follow. CS_LATER: cs_run_go, cs_run_refuse or
+ * cs_run_fail follows, never before the step has returned. -1: as cs_run_refuse.
+ */
+enum { CS_LATER, CS_ON };
+
+void cs_run_go(struct cs_run *run);
+/* It is not even begun, and leaves no record. */
+void cs_run_refuse(struct cs_run *run, const struct cs_err *err);
+/* It ends without having had a job. */
+void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err);
+void cs_run_waits_no_more(struct cs_run *run);
+/* The answer leaves. */
+void cs_run_finish(struct cs_run *run);
+
+int cs_step_begin(struct cs_run *run, struct cs_err *err);   /* record.c */
+int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
+int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
+int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
+int cs_step_keep(struct cs_run *run, struct cs_err *err);    /* artifacts.c */
+int cs_step_end(struct cs_run *run, struct cs_err *err);     /* record.c */
+
+/* settle.c: fills run->result from how the job ended. Everything a worker reported is checked here.
+ */
 void cs_settle(struct cs_run *run, const struct cs_job_end *end);
+/* It went well, but what had to follow did not. */
+void cs_settle_fault(struct cs_run *run, const struct cs_err *err);
+
+/* record.c */
+void cs_record_leave(struct cs_run *run); /* waits no longer for the execution it has joined */
+
+/* seats.c */
+void cs_seats_log(struct cs_run *run, enum cs_level level, struct cs_str text);
+void cs_seats_output(struct cs_run *run, bool is_stderr, struct cs_str bytes);
+void cs_seats_progress(struct cs_run *run, struct cs_str json);
+void cs_seats_done(struct cs_run *run, const struct cs_result *result);
+
+/* figures.c */
+void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
+
+/* The prefix and 32 hex digits; `id` has room for them and a NUL. */
+void cs_make_id(const char *prefix, char *id);
 
 /* call.c: the gate. One way for every call: allowed, valid, small enough, its turn, sent, answered.
  */

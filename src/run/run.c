@@ -15,9 +15,57 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "run/inside.h"
 
-#define TREE_WAIT_MS 5000
+#define TREE_WAIT_MS   5000
+#define MOST_RUNNING   64
+#define MOST_WAITING   1000
+#define ARTIFACT_BYTES 24000
+#define NAME_MAX_BYTES 64 /* of a tenant, a principal, a session */
+#define KEY_MAX_BYTES  255
+#define INTENT_BYTES   2000
+
+/* --- the way, one step per line --- */
+
+static int admit(struct cs_run *run, struct cs_err *err);
+static int await_tools(struct cs_run *run, struct cs_err *err);
+static int start_job(struct cs_run *run, struct cs_err *err);
+
+static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
+    admit,         /* 1. size, form, and is there room?                            policy/     */
+    cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
+    cs_step_hold,  /*    nobody else is in its session                             hold.c      */
+    await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
+    cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
+    start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
+#define SETTLE 6
+    cs_step_release, /* 5. its session has the new state and files                   hold.c      */
+    cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
+    cs_step_end,     /*    how it ended is on record                                 record.c    */
+};
+
+void cs_run_go(struct cs_run *run)
+{
+    struct cs_err err = {0};
+    while (run->step < CS_COUNT(way)) {
+        int next = way[run->step++](run, &err);
+        if (next == CS_LATER)
+            return;
+        if (next < 0) {
+            cs_run_refuse(run, &err);
+            return;
+        }
+    }
+    cs_run_finish(run);
+}
+
+/* --- the runner --- */
+
+static void on_turn(struct cs_place *place)
+{
+    cs_run_go((struct cs_run *)((char *)place - offsetof(struct cs_run, place)));
+}
 
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err)
@@ -26,6 +74,12 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     r->loop = loop;
     r->tools = options->tools;
     r->policy = options->policy;
+    r->store = options->store;
+    r->sessions = options->sessions;
+    r->most_waiting = options->most_waiting ? options->most_waiting : MOST_WAITING;
+    r->artifact_bytes = options->artifact_bytes ? options->artifact_bytes : ARTIFACT_BYTES;
+    r->queue.most = options->most_running ? options->most_running : MOST_RUNNING;
+    r->queue.go = on_turn;
     if (cs_sandbox_new(loop, options->sandbox, &r->sandbox, err) < 0) {
         free(r);
         return -1;
@@ -35,12 +89,34 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     return 0;
 }
 
+static void close_if_empty(struct cs_runner *r)
+{
+    if (!r->sandbox_closed || r->runs)
+        return;
+    if (r->closed)
+        r->closed(r->closed_ctx);
+    free(r);
+}
+
+static void on_sandbox_closed(void *ctx)
+{
+    struct cs_runner *r = ctx;
+    r->sandbox_closed = true;
+    close_if_empty(r);
+}
+
+/* Those that wait are cancelled here, those that run by the sandbox; all of them are settled. */
 void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
 {
+    r->closing = true;
+    r->closed = closed;
+    r->closed_ctx = ctx;
+    for (struct cs_run *run = r->runs; run; run = run->next)
+        if (!run->job)
+            cs_run_cancel(run);
     if (r->tools)
         cs_tools_set_asker(r->tools, NULL);
-    cs_sandbox_close(r->sandbox, closed, ctx);
-    free(r);
+    cs_sandbox_close(r->sandbox, on_sandbox_closed, r);
 }
 
 unsigned cs_runner_ready(const struct cs_runner *r)
@@ -50,22 +126,57 @@ unsigned cs_runner_ready(const struct cs_runner *r)
 
 /* --- 6. done: the answer leaves --- */
 
-static void finish(struct cs_run *run)
+static void forget(struct cs_run *run)
 {
-    run->done(run->ctx, &run->result);
+    struct cs_runner *r = run->runner;
+    if (run->next)
+        run->next->prev = run->prev;
+    if (run->prev)
+        run->prev->next = run->next;
+    else
+        r->runs = run->next;
+}
+
+void cs_run_finish(struct cs_run *run)
+{
+    struct cs_runner *r = run->runner;
+    forget(run);
+    cs_figures_count(r, run);
+    cs_seats_done(run, &run->result);
     for (size_t i = 0; i < run->log_count; i++)
         cs_buf_done(&run->log_texts[i]);
     free(run->log_texts);
     free(run->logs);
     cs_buf_done(&run->out);
     cs_buf_done(&run->err);
+    cs_buf_done(&run->envelope);
     free(run->records);
     cs_catalogue_unref(run->catalogue);
     cs_arena_done(&run->arena);
     free(run);
+    if (r->closing)
+        close_if_empty(r);
 }
 
 /* --- 5. settle: how it ended becomes a result --- */
+
+void cs_run_waits_no_more(struct cs_run *run)
+{
+    if (!run->waiting)
+        return;
+    run->waiting = false;
+    run->runner->waiting--;
+}
+
+static void settle(struct cs_run *run, const struct cs_job_end *end)
+{
+    cs_settle(run, end);
+    run->settling = true;
+    run->step = SETTLE;
+    cs_run_waits_no_more(run);
+    cs_queue_quit(&run->runner->queue, &run->place);
+    cs_run_go(run);
+}
 
 static void on_ended(void *ctx, const struct cs_job_end *end)
 {
@@ -73,31 +184,36 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     cs_gate_close(run);
     cs_asks_close(run);
     run->job = NULL;
-    cs_settle(run, end);
-    finish(run);
+    settle(run, end);
 }
 
-/* A refusal before there was a job; told from the loop, so that `done` never runs inside start. */
-static void on_refused_closed(uv_handle_t *h)
+/* An end before there was a job; told from the loop, so that `done` never runs inside start. */
+static void on_early_closed(uv_handle_t *h)
 {
     struct cs_run *run = h->data;
     free(h);
-    cs_settle(run, &run->early);
-    finish(run);
+    settle(run, &run->early);
 }
 
-static void on_refused(uv_timer_t *t)
+static void on_early(uv_timer_t *t)
 {
-    uv_close((uv_handle_t *)t, on_refused_closed);
+    uv_close((uv_handle_t *)t, on_early_closed);
 }
 
-static void end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err)
+void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err)
 {
+    run->settling = true;
     run->early = (struct cs_job_end){.how = how, .exit_status = -1, .err = *err};
     uv_timer_t *t = CS_NEW(uv_timer_t);
     uv_timer_init(run->runner->loop, t);
     t->data = run;
-    uv_timer_start(t, on_refused, 0, 0);
+    uv_timer_start(t, on_early, 0, 0);
+}
+
+void cs_run_refuse(struct cs_run *run, const struct cs_err *err)
+{
+    run->result.refused = err->code;
+    cs_run_end_early(run, CS_ENDED_FAILED, err);
 }
 
 /* --- 4. execute: what the program says while it runs --- */
@@ -143,8 +259,7 @@ static void on_log(void *ctx, enum cs_level level, struct cs_str text)
     *copy = (struct cs_buf){0};
     cs_buf_putstr(copy, text);
     run->logs[run->log_count++] = (struct cs_log){level, cs_buf_str(copy)};
-    if (run->watch.log)
-        run->watch.log(run->ctx, level, text);
+    cs_seats_log(run, level, text);
 }
 
 static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
@@ -152,15 +267,13 @@ static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
     struct cs_run *run = ctx;
     bytes.len = take_output(run, bytes.len);
     cs_buf_putstr(is_stderr ? &run->err : &run->out, bytes);
-    if (run->watch.output && bytes.len)
-        run->watch.output(run->ctx, is_stderr, bytes);
+    if (bytes.len)
+        cs_seats_output(run, is_stderr, bytes);
 }
 
 static void on_progress(void *ctx, struct cs_str json)
 {
-    struct cs_run *run = ctx;
-    if (run->watch.progress)
-        run->watch.progress(run->ctx, json);
+    cs_seats_progress(ctx, json);
 }
 
 /* --- 3. assess: facts become a verdict --- */
@@ -187,34 +300,47 @@ static const struct cs_job_events events = {
     .ended = on_ended,
 };
 
-static int start_job(struct cs_run *run, const struct cs_request *request, struct cs_err *err)
+static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err *err)
 {
-    struct cs_job_spec spec = {
-        .language = request->language,
-        .source = request->code,
-        .inputs = request->inputs,
-        .workspace = request->workspace,
-        .mcp_servers = -1,
-    };
+    const struct cs_request *request = &run->request;
     if (run->runner->tools) {
         run->catalogue = cs_tools_current(run->runner->tools);
-        spec.mcp_servers = cs_catalogue_dir(run->catalogue);
-        spec.globals = cs_catalogue_globals(run->catalogue);
+        spec->mcp_servers = cs_catalogue_dir(run->catalogue);
+        spec->globals = cs_catalogue_globals(run->catalogue);
     }
     const char *missing = cs_language_missing(request->language);
     if (missing)
         return cs_fail(err, CS_MISSING, "%s", missing);
-    if (getrandom(spec.seed, sizeof spec.seed, 0) != sizeof spec.seed)
+    if (getrandom(spec->seed, sizeof spec->seed, 0) != sizeof spec->seed)
         return cs_fail_errno(err, "getrandom");
-    if (run->result.is_guest && cs_policy_inputs(request->inputs, &request->limits, err) < 0)
-        return -1;
     if (run->result.is_guest)
         cs_policy_assess_guest(cs_language_name(request->language), &request->limits, &run->arena,
                                &run->result.verdict);
     else
         run->result.verdict.limits = request->limits;
-    run->result.limits = spec.limits = run->result.verdict.limits;
-    return cs_job_start(run->runner->sandbox, &spec, &events, run, &run->job, err);
+    run->result.limits = spec->limits = run->result.verdict.limits;
+    return 0;
+}
+
+/* From here on it has begun: what fails now is a result like others. */
+static int start_job(struct cs_run *run, struct cs_err *err)
+{
+    struct cs_job_spec spec = {
+        .language = run->request.language,
+        .source = run->request.code,
+        .inputs = run->request.inputs,
+        .state = run->state,
+        .workspace = run->request.workspace ? run->request.workspace : run->workspace,
+        .workspace_out = run->request.workspace ? NULL : run->workspace_out,
+        .mcp_servers = -1,
+    };
+    cs_run_waits_no_more(run);
+    if (run->queued_ns)
+        run->result.queued_us = (uv_hrtime() - run->queued_ns) / 1000;
+    if (fill_spec(run, &spec, err) < 0 ||
+        cs_job_start(run->runner->sandbox, &spec, &events, run, &run->job, err) < 0)
+        cs_run_end_early(run, CS_ENDED_FAILED, err);
+    return CS_LATER;
 }
 
 /*
@@ -222,9 +348,10 @@ static int start_job(struct cs_run *run, const struct cs_request *request, struc
  * servers that nobody has ever asked what they offer; modules of a program wait when they are
  * imported.
  */
-static bool must_wait(const struct cs_run *run, const struct cs_request *request)
+static bool must_wait(const struct cs_run *run)
 {
     static const char root[] = "mcp-servers";
+    const struct cs_request *request = &run->request;
     struct cs_tools *tools = run->runner->tools;
     return run->result.is_guest && tools && cs_tools_waiting(tools) &&
            memmem(request->code.at, request->code.len, root, sizeof root - 1);
@@ -233,58 +360,119 @@ static bool must_wait(const struct cs_run *run, const struct cs_request *request
 static void on_listed(void *ctx)
 {
     struct cs_run *run = ctx;
-    struct cs_err err = {0};
     run->await = NULL;
-    if (start_job(run, &run->held, &err) < 0)
-        end_early(run, CS_ENDED_FAILED, &err);
+    cs_run_go(run);
 }
 
-static void hold(struct cs_run *run, const struct cs_request *request)
+static int await_tools(struct cs_run *run, struct cs_err *err)
 {
-    run->held = *request;
-    run->held.code = cs_arena_dup(&run->arena, request->code);
-    run->held.inputs = cs_arena_dup(&run->arena, request->inputs);
-    if (request->workspace)
-        run->held.workspace = cs_arena_printf(&run->arena, "%s", request->workspace);
+    (void)err;
+    if (!must_wait(run))
+        return CS_ON;
     run->await =
         cs_tools_await(run->runner->tools, (struct cs_str){0}, false, TREE_WAIT_MS, on_listed, run);
+    return CS_LATER;
 }
 
 /* --- 1. admit: cheap, before anything is parsed --- */
 
-static void make_id(char id[36])
+void cs_make_id(const char *prefix, char *id)
 {
     unsigned char bytes[16] = {0};
+    size_t n = strlen(prefix);
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
         abort(); /* the kernel's generator cannot fail once it is seeded */
-    memcpy(id, "ex_", 3);
+    memcpy(id, prefix, n);
     for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(id + 3 + 2 * i, 3, "%02x", bytes[i]);
+        snprintf(id + n + 2 * i, 3, "%02x", bytes[i]);
 }
 
-struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *request,
-                            const struct cs_run_watch *watch,
-                            void (*done)(void *ctx, const struct cs_result *result), void *ctx)
+static int check_names(const struct cs_run *run, struct cs_err *err)
+{
+    if (run->tenant.len > NAME_MAX_BYTES || run->principal.len > NAME_MAX_BYTES ||
+        run->request.session.len > NAME_MAX_BYTES)
+        return cs_fail(err, CS_INVALID,
+                       "the name of a tenant, principal or session has at most %d bytes",
+                       NAME_MAX_BYTES);
+    if (run->request.key.len > KEY_MAX_BYTES)
+        return cs_fail(err, CS_INVALID, "an idempotency key has at most %d bytes", KEY_MAX_BYTES);
+    return 0;
+}
+
+static int admit(struct cs_run *run, struct cs_err *err)
+{
+    struct cs_runner *r = run->runner;
+    const struct cs_request *request = &run->request;
+    if (cs_policy_admit(request->code, request->inputs, &request->limits, err) < 0 ||
+        (run->result.is_guest && cs_policy_inputs(request->inputs, &request->limits, err) < 0) ||
+        check_names(run, err) < 0)
+        return -1;
+    if (r->closing)
+        return cs_fail(err, CS_BUSY, "caisson is shutting down");
+    if (r->waiting >= r->most_waiting) {
+        run->result.retry_after_s = cs_queue_seconds(&r->queue, r->waiting);
+        return cs_fail(err, CS_BUSY,
+                       "%u executions run and %u wait, which is the most; try again in %u s",
+                       r->queue.running, r->waiting, run->result.retry_after_s);
+    }
+    run->waiting = true;
+    r->waiting++;
+    return CS_ON;
+}
+
+static struct cs_str keep(struct cs_run *run, struct cs_str text)
+{
+    return text.len ? cs_arena_dup(&run->arena, text) : text;
+}
+
+/* What it was lent and is still going to need is copied. */
+static void keep_request(struct cs_run *run)
+{
+    struct cs_request *r = &run->request;
+    r->code = run->waiting ? keep(run, r->code) : (struct cs_str){0};
+    r->inputs = run->waiting ? keep(run, r->inputs) : (struct cs_str){0};
+    r->session = keep(run, r->session);
+    r->intent = keep(run, r->intent);
+    r->key = keep(run, r->key);
+    r->fingerprint = keep(run, r->fingerprint);
+    if (r->workspace && run->waiting)
+        r->workspace = cs_arena_printf(&run->arena, "%s", r->workspace);
+    if (run->waiting)
+        run->queued_ns = uv_hrtime();
+}
+
+static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request *request)
 {
     struct cs_run *run = CS_NEW(struct cs_run);
     run->runner = runner;
-    run->watch = watch ? *watch : (struct cs_run_watch){0};
-    run->done = done;
-    run->ctx = ctx;
+    run->next = runner->runs;
+    if (run->next)
+        run->next->prev = run;
+    runner->runs = run;
+    run->request = *request;
+    run->request.intent = cs_utf8_cut(request->intent, INTENT_BYTES);
     run->result.language = request->language;
     run->result.is_guest = request->language != CS_TYPESCRIPT;
     run->result.limits = request->limits;
     run->result.exit_status = -1;
     run->principal =
         cs_arena_dup(&run->arena, request->principal.len ? request->principal : CS_STR("local"));
-    make_id(run->result.execution_id);
-    struct cs_err err = {0};
-    if (cs_policy_admit(request->code, request->inputs, &request->limits, &err) < 0)
-        end_early(run, CS_ENDED_FAILED, &err);
-    else if (must_wait(run, request))
-        hold(run, request);
-    else if (start_job(run, request, &err) < 0)
-        end_early(run, CS_ENDED_FAILED, &err);
+    run->tenant = cs_arena_dup(&run->arena,
+                               request->tenant.len ? request->tenant : CS_STR(CS_TENANT_DEFAULT));
+    cs_make_id("ex_", run->result.execution_id);
+    return run;
+}
+
+struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *request,
+                            const struct cs_run_watch *watch,
+                            void (*done)(void *ctx, const struct cs_result *result), void *ctx)
+{
+    struct cs_run *run = new_run(runner, request);
+    run->watch = watch ? *watch : (struct cs_run_watch){0};
+    run->done = done;
+    run->ctx = ctx;
+    cs_run_go(run);
+    keep_request(run);
     return run;
 }
 
@@ -308,14 +496,54 @@ struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, stru
     };
 }
 
+/* Whatever it waits for, it waits no longer. What it holds is given back when it is settled. */
 void cs_run_cancel(struct cs_run *run)
 {
     static const struct cs_err none;
     if (run->job)
         cs_job_cancel(run->job);
-    if (!run->await)
+    if (run->job || run->settling || run->cancelled)
         return;
-    cs_await_cancel(run->await);
+    run->cancelled = true;
+    if (run->beginning && run->request.key.len)
+        return; /* whether it has begun is not known yet: record.c goes on */
+    cs_record_leave(run);
+    if (run->await)
+        cs_await_cancel(run->await);
     run->await = NULL;
-    end_early(run, CS_ENDED_CANCELLED, &none);
+    cs_queue_quit(&run->runner->queue, &run->place);
+    cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
+}
+
+void cs_runner_cancel_all(struct cs_runner *runner)
+{
+    for (struct cs_run *run = runner->runs; run; run = run->next)
+        cs_run_cancel(run);
+}
+
+/* --- those under way --- */
+
+const char *cs_run_id(const struct cs_run *run)
+{
+    return run->result.execution_id;
+}
+
+struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id)
+{
+    for (struct cs_run *run = runner->runs; run; run = run->next)
+        if (!run->is_joiner && cs_str_is(id, run->result.execution_id) &&
+            cs_str_eq(run->tenant, tenant))
+            return run;
+    return NULL;
+}
+
+const char *cs_run_phase(const struct cs_run *run)
+{
+    return run->waiting ? "waiting" : "running";
+}
+
+size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs)
+{
+    *logs = run->logs;
+    return run->log_count;
 }

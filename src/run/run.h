@@ -112,9 +112,11 @@ struct cs_result {
      * no such session; CS_LIMIT, CS_INVALID too large or malformed; CS_SYSTEM the store failed. */
     enum cs_code refused;
     uint32_t retry_after_s; /* with CS_BUSY */
+    bool key_reused;        /* with CS_CONFLICT: its key was used for another request */
     /* Another request with the same key came before: this is its envelope, and all that is known.
      */
     struct cs_str earlier;
+    struct cs_str envelope; /* as it was put on record; empty: it was not. See cs_envelope */
     enum cs_language language;
     struct cs_str value; /* JSON; empty: none */
     bool failed;
@@ -146,6 +148,9 @@ struct cs_run_watch {
      * false: declined. The execution's own time goes on meanwhile. */
     bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
     void (*withdrawn)(void *ctx, uint64_t ask);
+    /* It is admitted and on record: from now on others find it by its id. Not called if it is
+     * refused. */
+    void (*begun)(void *ctx);
 };
 
 struct cs_runner_options {
@@ -189,6 +194,7 @@ void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
+void cs_runner_cancel_all(struct cs_runner *runner);
 
 /* --- executions that are under way, for whoever else wants to know --- */
 
@@ -197,6 +203,8 @@ const char *cs_run_id(const struct cs_run *run);
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
 /* "waiting", "running" */
 const char *cs_run_phase(const struct cs_run *run);
+/* How many calls of tools it has made so far. */
+uint32_t cs_run_calls(const struct cs_run *run);
 /* What it has logged so far, like `logs` of its result. */
 size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
 
@@ -232,7 +240,8 @@ const char *cs_language_name(enum cs_language language);
  * accepted. */
 int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_err *err);
 
-/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. */
+/* envelope.c: the one envelope as JSON (one line), the long form of REST and `-o json`. Of an
+ * earlier execution with the same key, it is that one's. */
 void cs_envelope(const struct cs_result *result, struct cs_buf *out);
 
 /*

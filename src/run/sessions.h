@@ -74,16 +74,20 @@ void cs_session_file_remove(struct cs_sessions *s, const struct cs_caller *calle
 /* --- for run/ alone: an execution holds it --- */
 
 struct cs_held {
-    struct cs_str state;   /* JSON, never empty */
-    const char *workspace; /* directory of the host */
+    struct cs_str state; /* JSON, never empty */
+    /* For struct cs_job_spec, until the release: where its files are, and the directory (made by
+     * the sandbox if the program succeeded and changed something) that takes their place at the
+     * release. */
+    const char *workspace, *workspace_out;
 };
 /* `wait_ms` 0: CS_CONFLICT at once if it is busy. */
 struct cs_hold *
 cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id, uint32_t wait_ms,
                 void (*done)(void *ctx, const struct cs_err *err, const struct cs_held *held),
                 void *ctx);
-/* Ends the hold, or the wait for it (then no `done` runs). `state`: the new one; empty: unchanged.
- * CS_LIMIT, CS_INVALID: the state could not be kept, and stays what it was. */
+/* Ends the hold, or the wait for it (then no `done` of the hold runs). `state`: the new one; empty:
+ * unchanged. CS_LIMIT, CS_INVALID: state and files could not be kept, and stay what they were;
+ * CS_MISSING: the session was ended meanwhile. `done` may be NULL. */
 void cs_session_release(struct cs_hold *hold, struct cs_str state, cs_stored *done, void *ctx);
 
 #endif

@@ -314,6 +314,13 @@ static void by_ending(struct cs_run *run, const struct cs_job_end *end)
     }
 }
 
+void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
+{
+    run->result.value = (struct cs_str){0};
+    run->result.error = (struct cs_error){0};
+    our_fault(run, err);
+}
+
 void cs_settle(struct cs_run *run, const struct cs_job_end *end)
 {
     struct cs_result *r = &run->result;

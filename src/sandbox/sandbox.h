@@ -44,15 +44,20 @@ struct cs_sandbox_options {
 };
 
 #define CS_RECYCLE_AFTER 2000
+#define CS_STATE_DEFAULT (1u << 20)
 
 struct cs_job_spec {
     enum cs_language language;
     struct cs_str source; /* borrowed until cs_job_start returns, like inputs and state */
     struct cs_str inputs; /* JSON or empty */
-    struct cs_str state;
+    struct cs_str state;  /* JSON; empty: there is none, and none is wanted back */
+    uint64_t state_bytes; /* the largest that it may become; 0: CS_STATE_DEFAULT */
     uint64_t seed[2];
     struct cs_limits limits;
     const char *workspace; /* directory of the host to copy in and out, or NULL */
+    /* Not there yet: made, and /workspace copied to it instead, if the program succeeded and left
+     * files that differ from those of `workspace`. NULL: `workspace` itself, whatever happened. */
+    const char *workspace_out;
     int mcp_servers;       /* directory that becomes /mcp-servers, lent until started; -1: none */
     struct cs_str globals; /* JSON array: identifiers of servers, each a global of the program */
 };
@@ -73,6 +78,7 @@ enum cs_ending {
 struct cs_job_end {
     enum cs_ending how;
     struct cs_str payload;
+    struct cs_str state; /* JSON, unchecked, if it succeeded and changed it; else empty */
     enum cs_limit limit; /* LIMIT; also set with ERROR when the report names memory */
     int signal;
     int exit_status;     /* guests: 0-255, or 128 + signal; -1 if it did not end by itself */

@@ -115,6 +115,9 @@ void cs_store_execution_begin(struct cs_store *s, const struct cs_execution_row 
                               cs_execution_found *done, void *ctx);
 void cs_store_execution_end(struct cs_store *s, const struct cs_execution_row *row, cs_stored *done,
                             void *ctx);
+/* It was refused after all, before it did anything: there is no such row, and its key is free. */
+void cs_store_execution_drop(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                             cs_stored *done, void *ctx);
 void cs_store_execution_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                             cs_execution_found *done, void *ctx);
 

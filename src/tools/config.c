@@ -9,10 +9,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/jsonc.h"
 #include "base/near.h"
 #include "tools/config_doc.h"
 #include "tools/expand.h"
-#include "tools/jsonc.h"
 
 #define NAME_MAX_BYTES 64
 #define TIMEOUT_MAX_MS 86400000

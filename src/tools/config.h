@@ -20,9 +20,10 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/jsonc.h"
 #include "base/str.h"
 
-#define CS_CONFIG_BYTES   (32u << 20) /* ~/.claude.json has its history in it */
+#define CS_CONFIG_BYTES   CS_JSONC_BYTES
 #define CS_CONFIG_SERVERS 1000u
 
 #define CS_CALL_TIMEOUT_MS 30000u

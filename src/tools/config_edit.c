@@ -18,10 +18,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/jsonc.h"
 #include "base/near.h"
 #include "tools/config.h"
 #include "tools/config_doc.h"
-#include "tools/jsonc.h"
 
 #define TRIES   5
 #define LOCK_MS 5000

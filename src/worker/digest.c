@@ -251,7 +251,7 @@ static void finish(const struct algorithm *a, union state *s, struct cs_str rest
         a->step(s, tail + i);
 }
 
-size_t cs_digest(struct cs_str name, struct cs_str data, unsigned char out[CS_DIGEST_MAX])
+size_t cs_hash(struct cs_str name, struct cs_str data, unsigned char out[CS_DIGEST_MAX])
 {
     const struct algorithm *a = NULL;
     for (size_t i = 0; i < CS_COUNT(algorithms); i++) {

@@ -16,7 +16,7 @@
 #define CS_DIGEST_MAX 64
 
 /* "sha-1", "sha-256", "sha-384", "sha-512" or "md5"; the number of bytes, or 0 if unknown. */
-size_t cs_digest(struct cs_str name, struct cs_str data, unsigned char out[CS_DIGEST_MAX]);
+size_t cs_hash(struct cs_str name, struct cs_str data, unsigned char out[CS_DIGEST_MAX]);
 
 /* ChaCha20's key stream over a recorded seed: an execution's randomness can be replayed. */
 struct cs_random {

@@ -186,7 +186,7 @@ NATIVE(native_digest)
     if (!bytes_at(ctx, argc, argv, 0, &name_text, &name) ||
         !bytes_at(ctx, argc, argv, 1, &data_text, &data))
         return UNDEFINED;
-    size_t n = cs_digest(name, data, out);
+    size_t n = cs_hash(name, data, out);
     return n ? make_bytes(ctx, cs_strn((char *)out, n)) : UNDEFINED;
 }
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/jsonc.h"
 #include "tools/config.h"
 #include "tools/config_doc.h"
-#include "tools/jsonc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/jsonc.h"
 #include "tools/config.h"
-#include "tools/jsonc.h"
 
 /* A directory of its own for each test, with one file in it. */
 struct fixture {

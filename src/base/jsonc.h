@@ -4,15 +4,17 @@
  *
  * Runs in: daemon and command line; pure. The text is foreign.
  * Owner:   the text is borrowed and must outlive the document.
- * Limits:  CS_CONFIG_BYTES, 128 levels. Time is linear in the text.
+ * Limits:  CS_JSONC_BYTES, 128 levels. Time is linear in the text.
  */
-#ifndef CS_TOOLS_JSONC_H
-#define CS_TOOLS_JSONC_H
+#ifndef CS_BASE_JSONC_H
+#define CS_BASE_JSONC_H
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+
+#define CS_JSONC_BYTES (32u << 20) /* ~/.claude.json has its history in it */
 
 struct cs_jsonc {
     struct cs_str text;
@@ -26,6 +28,12 @@ struct cs_jsonc {
 /* CS_INVALID with line and column. On failure the document is empty. */
 int cs_jsonc_parse(struct cs_str text, struct cs_jsonc *doc, struct cs_err *err);
 void cs_jsonc_done(struct cs_jsonc *doc);
+
+/* Where in the text a value is written; both count from 1, and a column is a character. */
+struct cs_jsonc_place {
+    size_t line, column;
+};
+struct cs_jsonc_place cs_jsonc_where(const struct cs_jsonc *doc, struct cs_json_val v);
 
 /*
  * Each of these puts the whole changed text into `out`.

@@ -1,9 +1,7 @@
-#include "tools/jsonc.h"
+#include "base/jsonc.h"
 
 #include <assert.h>
 #include <string.h>
-
-#include "tools/config.h"
 
 #define INLINE_MAX 72 /* an array of scalars that is not longer stays in one line */
 #define NOWHERE    SIZE_MAX
@@ -117,12 +115,12 @@ static void make_plain(struct cs_str t, char *plain)
 int cs_jsonc_parse(struct cs_str text, struct cs_jsonc *doc, struct cs_err *err)
 {
     *doc = (struct cs_jsonc){.text = text};
-    if (text.len > CS_CONFIG_BYTES)
-        return cs_fail(err, CS_LIMIT, "more than %u MiB", CS_CONFIG_BYTES >> 20);
+    if (text.len > CS_JSONC_BYTES)
+        return cs_fail(err, CS_LIMIT, "more than %u MiB", CS_JSONC_BYTES >> 20);
     cs_buf_put(&doc->plain, text.at, text.len);
     if (text.len)
         make_plain(text, doc->plain.at);
-    struct cs_json_limits limits = {.bytes = CS_CONFIG_BYTES, .allow_duplicate = true};
+    struct cs_json_limits limits = {.bytes = CS_JSONC_BYTES, .allow_duplicate = true};
     if (cs_json_parse(cs_buf_str(&doc->plain), &limits, &doc->doc, err) < 0) {
         cs_buf_done(&doc->plain);
         return -1;
@@ -134,6 +132,20 @@ void cs_jsonc_done(struct cs_jsonc *doc)
 {
     cs_json_done(&doc->doc);
     cs_buf_done(&doc->plain);
+}
+
+struct cs_jsonc_place cs_jsonc_where(const struct cs_jsonc *doc, struct cs_json_val v)
+{
+    struct cs_jsonc_place place = {1, 1};
+    size_t at = (size_t)(cs_json_raw(v).at - doc->plain.at);
+    for (size_t i = 0; i < at; i++) {
+        unsigned char c = (unsigned char)doc->text.at[i];
+        if (c == '\n')
+            place = (struct cs_jsonc_place){place.line + 1, 1};
+        else
+            place.column += (c & 0xC0) != 0x80; /* not for bytes that continue a character */
+    }
+    return place;
 }
 
 /* --- layout --- */

@@ -1,0 +1,39 @@
+/*
+ * Inside of front/: who may use the HTTP doors. Every exchange passes here before a door sees it.
+ *
+ *   1. Origin: a web page may use us only if it is ours, or listed.
+ *   2. Key: if one is shown it must be good. Without one only a caller on this machine is served,
+ * by the name of this machine (Host), unless server.require_key is set. Whatever came through a
+ *      proxy is judged by the address that a trusted proxy names, and is never of this machine if
+ *      the proxy is not trusted.
+ *   3. Rate: of each key.
+ *
+ * Runs in: daemon, loop thread.
+ */
+#ifndef CS_FRONT_ACCESS_H
+#define CS_FRONT_ACCESS_H
+
+#include <stdbool.h>
+
+#include "front/settings.h"
+#include "http/http.h"
+#include "policy/keys.h"
+#include "store/store.h"
+
+struct cs_access;
+
+/* `settings` and `store` are lent; settings may change. */
+struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store);
+void cs_access_free(struct cs_access *access);
+void cs_access_reload(struct cs_access *access); /* the settings have changed */
+
+/* What can be told by the head alone. False: it was answered. `open`: no key is needed for this. */
+bool cs_access_head(struct cs_access *access, struct cs_exchange *x, bool open);
+
+/* The rest. `then` gets the caller, perhaps later; it does not run if the exchange was answered
+ * here or its peer is gone. */
+void cs_access_check(struct cs_access *access, struct cs_exchange *x, bool open,
+                     void (*then)(void *ctx, struct cs_exchange *x, const struct cs_caller *caller),
+                     void *ctx);
+
+#endif

@@ -1,0 +1,54 @@
+/* The session of an execution: held before it waits for its turn, given back when it is over. */
+#include "run/inside.h"
+
+static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *held)
+{
+    struct cs_run *run = ctx;
+    if (err->code != CS_OK) {
+        run->hold = NULL;
+        cs_run_refuse(run, err);
+        return;
+    }
+    run->result.session_id = run->request.session;
+    run->state = cs_arena_dup(&run->arena, held->state);
+    run->workspace = held->workspace;
+    run->workspace_out = held->workspace_out;
+    cs_run_go(run);
+}
+
+int cs_step_hold(struct cs_run *run, struct cs_err *err)
+{
+    const struct cs_request *r = &run->request;
+    if (!r->session.len)
+        return CS_ON;
+    if (!run->runner->sessions)
+        return cs_fail(err, CS_MISSING, "there are no sessions here");
+    uint64_t wait = r->limits.wall_clock < UINT32_MAX ? r->limits.wall_clock : UINT32_MAX;
+    run->hold = cs_session_hold(run->runner->sessions, run->tenant, r->session,
+                                r->session_must_be_free ? 0 : (uint32_t)wait, on_held, run);
+    return CS_LATER;
+}
+
+/* A program that is fine, but whose state or files could not be kept, has failed: the next one
+ * would find something else than it was told. */
+static void on_released(void *ctx, const struct cs_err *err)
+{
+    struct cs_run *run = ctx;
+    if (err->code != CS_OK && !run->result.failed) {
+        struct cs_err why = *err;
+        cs_wrap(&why, "the session");
+        cs_settle_fault(run, &why);
+    }
+    cs_run_go(run);
+}
+
+int cs_step_release(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    if (!run->hold)
+        return CS_ON;
+    struct cs_str state = run->result.failed ? (struct cs_str){0} : run->new_state;
+    cs_session_release(run->hold, state, on_released, run);
+    run->hold = NULL;
+    return CS_LATER;
+}

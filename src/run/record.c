@@ -1,0 +1,236 @@
+/*
+ * What is known of an execution afterwards, and its idempotency key.
+ *
+ * The row of its begin delays nothing, unless there is a key, where the answer decides whether it
+ * runs at all. Its answer leaves only after the row of its end is stored. If the store fails, the
+ * execution has failed, whatever it did.
+ */
+#include <time.h>
+
+#include "run/inside.h"
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static struct cs_execution_row row_of(const struct cs_run *run)
+{
+    return (struct cs_execution_row){
+        .id = cs_str(run->result.execution_id),
+        .tenant = run->tenant,
+        .principal = run->principal,
+        .session = run->request.session,
+        .status = CS_STR("running"),
+        .language = cs_str(cs_language_name(run->result.language)),
+        .intent = run->request.intent,
+        .key = run->request.key,
+        .fingerprint = run->request.fingerprint,
+    };
+}
+
+/* --- somebody was here before, with the same key --- */
+
+static int other_request(struct cs_err *err)
+{
+    return cs_fail(err, CS_CONFLICT,
+                   "the idempotency key was used for another request; send a new key with a new "
+                   "request");
+}
+
+static struct cs_run *twin_of(const struct cs_run *run)
+{
+    for (struct cs_run *r = run->runner->runs; r; r = r->next)
+        if (r != run && !r->is_joiner && cs_str_eq(r->request.key, run->request.key) &&
+            cs_str_eq(r->tenant, run->tenant))
+            return r;
+    return NULL;
+}
+
+/* The answer of the execution that is there: the same one, to both. */
+static void on_twin_done(void *ctx, const struct cs_result *result)
+{
+    struct cs_run *run = ctx;
+    run->settling = true;
+    cs_run_waits_no_more(run);
+    run->result = *result;
+    if (!result->refused) {
+        cs_envelope(result, &run->envelope);
+        run->result.earlier = cs_buf_str(&run->envelope);
+    }
+    cs_run_finish(run);
+}
+
+static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err)
+{
+    if (!cs_str_eq(twin->request.fingerprint, run->request.fingerprint))
+        return other_request(err);
+    struct cs_run_watch watch = run->watch;
+    watch.ask = NULL;
+    watch.withdrawn = NULL;
+    run->is_joiner = true;
+    run->joined = cs_run_join(twin, &watch, on_twin_done, run);
+    memcpy(run->result.execution_id, twin->result.execution_id, sizeof run->result.execution_id);
+    return CS_LATER;
+}
+
+void cs_record_leave(struct cs_run *run)
+{
+    if (run->joined)
+        cs_run_leave(run->joined);
+    run->joined = NULL;
+}
+
+/* Its process ended before it did: there is no envelope, so one is made. */
+static void lost(const struct cs_execution_row *row, struct cs_buf *envelope)
+{
+    struct cs_result r = {
+        .status = CS_STATUS_CANCELLED,
+        .failed = true,
+        .exit_status = -1,
+        .error = {.type = CS_ERROR_INTERNAL,
+                  .message = CS_STR("it was lost: the process that ran it ended before it did"),
+                  .suggestion = CS_STR("what it did until then is not known; send a new key to "
+                                       "run it again")},
+        .limits = cs_limits_default(),
+    };
+    snprintf(r.execution_id, sizeof r.execution_id, "%.*s", CS_STR_ARG(row->id));
+    cs_language_parse(row->language, &r.language, NULL);
+    cs_envelope(&r, envelope);
+}
+
+static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
+{
+    struct cs_err err = {0};
+    run->on_record = false;
+    if (!row || !cs_str_eq(row->fingerprint, run->request.fingerprint)) {
+        other_request(&err);
+        cs_run_refuse(run, &err);
+        return;
+    }
+    if (cs_str_is(row->status, "running")) {
+        cs_fail(&err, CS_CONFLICT,
+                "the execution %.*s, which has the same idempotency key, is still running in "
+                "another process; ask for it later",
+                CS_STR_ARG(row->id));
+        cs_run_refuse(run, &err);
+        return;
+    }
+    if (row->envelope.len)
+        cs_buf_putstr(&run->envelope, row->envelope);
+    else
+        lost(row, &run->envelope);
+    snprintf(run->result.execution_id, sizeof run->result.execution_id, "%.*s",
+             CS_STR_ARG(row->id));
+    run->result.earlier = cs_buf_str(&run->envelope);
+    run->settling = true;
+    cs_run_waits_no_more(run);
+    cs_run_finish(run);
+}
+
+/* --- it begins --- */
+
+static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
+{
+    struct cs_err why = *err;
+    run->on_record = false;
+    why.code = CS_SYSTEM;
+    cs_wrap(&why, "the execution could not be put on record");
+    if (run->request.key.len) {
+        cs_run_refuse(run, &why);
+        return;
+    }
+    /* It runs already, or waits: it must not, without a record. */
+    run->record_error = why;
+    cs_run_cancel(run);
+}
+
+static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
+                     size_t count)
+{
+    static const struct cs_err none;
+    struct cs_run *run = ctx;
+    bool keyed = run->request.key.len > 0;
+    run->beginning = false;
+    if (run->end_stored)
+        cs_run_finish(run);
+    else if (err->code == CS_CONFLICT && keyed)
+        on_key_taken(run, count ? rows : NULL);
+    else if (err->code != CS_OK)
+        failed_to_begin(run, err);
+    else if (keyed && run->cancelled)
+        cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
+    else if (keyed)
+        cs_run_go(run);
+}
+
+int cs_step_begin(struct cs_run *run, struct cs_err *err)
+{
+    bool keyed = run->request.key.len > 0;
+    struct cs_run *twin = keyed ? twin_of(run) : NULL;
+    if (twin)
+        return join_twin(run, twin, err);
+    if (!run->runner->store)
+        return CS_ON;
+    struct cs_execution_row row = row_of(run);
+    row.created = now_ms();
+    run->on_record = run->beginning = true;
+    cs_store_execution_begin(run->runner->store, &row, on_begun, run);
+    return keyed ? CS_LATER : CS_ON;
+}
+
+/* --- it has ended --- */
+
+static void stored(struct cs_run *run)
+{
+    run->end_stored = true;
+    if (!run->beginning)
+        cs_run_finish(run);
+}
+
+static void on_end(void *ctx, const struct cs_err *err)
+{
+    struct cs_run *run = ctx;
+    struct cs_err why = run->record_error.code ? run->record_error : *err;
+    if (!run->record_error.code && err->code)
+        cs_wrap(&why, "how it ended could not be put on record");
+    if (why.code) {
+        why.code = CS_SYSTEM;
+        run->result.envelope = (struct cs_str){0};
+        cs_settle_fault(run, &why);
+    }
+    stored(run);
+}
+
+static void on_dropped(void *ctx, const struct cs_err *err)
+{
+    (void)err; /* it is as good as lost, and the next start of the store clears it away */
+    stored(ctx);
+}
+
+int cs_step_end(struct cs_run *run, struct cs_err *err)
+{
+    struct cs_result *r = &run->result;
+    (void)err;
+    if (run->record_error.code != CS_OK)
+        cs_settle_fault(run, &run->record_error);
+    if (!run->on_record) {
+        run->end_stored = true;
+        return run->beginning ? CS_LATER : CS_ON;
+    }
+    struct cs_execution_row row = row_of(run);
+    if (r->refused) {
+        cs_store_execution_drop(run->runner->store, row.tenant, row.id, on_dropped, run);
+        return CS_LATER;
+    }
+    cs_envelope(r, &run->envelope);
+    r->envelope = cs_buf_str(&run->envelope);
+    row.status = cs_str(cs_status_name(r->status));
+    row.error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0};
+    row.envelope = r->envelope;
+    row.finished = now_ms();
+    cs_store_execution_end(run->runner->store, &row, on_end, run);
+    return CS_LATER;
+}

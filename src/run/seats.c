@@ -1,0 +1,96 @@
+/*
+ * Who watches: whoever started it first, then the others in the order in which they came. A seat
+ * that is left while something is told stays where it is until that is over.
+ */
+#include "base/mem.h"
+#include "run/inside.h"
+
+struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *watch,
+                                void (*done)(void *ctx, const struct cs_result *result), void *ctx)
+{
+    struct cs_run_seat *seat = CS_NEW(struct cs_run_seat);
+    seat->run = run;
+    seat->watch = watch ? *watch : (struct cs_run_watch){0};
+    seat->done = done;
+    seat->ctx = ctx;
+    struct cs_run_seat **end = &run->seats;
+    while (*end)
+        end = &(*end)->next;
+    *end = seat;
+    return seat;
+}
+
+static void unlink_seat(struct cs_run_seat *seat)
+{
+    struct cs_run_seat **at = &seat->run->seats;
+    while (*at != seat)
+        at = &(*at)->next;
+    *at = seat->next;
+    free(seat);
+}
+
+void cs_run_leave(struct cs_run_seat *seat)
+{
+    if (seat->run->telling)
+        seat->left = true;
+    else
+        unlink_seat(seat);
+}
+
+static void told(struct cs_run *run)
+{
+    if (--run->telling)
+        return;
+    struct cs_run_seat *seat = run->seats;
+    while (seat) {
+        struct cs_run_seat *next = seat->next;
+        if (seat->left)
+            unlink_seat(seat);
+        seat = next;
+    }
+}
+
+void cs_seats_log(struct cs_run *run, enum cs_level level, struct cs_str text)
+{
+    run->telling++;
+    if (run->watch.log)
+        run->watch.log(run->ctx, level, text);
+    for (struct cs_run_seat *s = run->seats; s; s = s->next)
+        if (!s->left && s->watch.log)
+            s->watch.log(s->ctx, level, text);
+    told(run);
+}
+
+void cs_seats_output(struct cs_run *run, bool is_stderr, struct cs_str bytes)
+{
+    run->telling++;
+    if (run->watch.output)
+        run->watch.output(run->ctx, is_stderr, bytes);
+    for (struct cs_run_seat *s = run->seats; s; s = s->next)
+        if (!s->left && s->watch.output)
+            s->watch.output(s->ctx, is_stderr, bytes);
+    told(run);
+}
+
+void cs_seats_progress(struct cs_run *run, struct cs_str json)
+{
+    run->telling++;
+    if (run->watch.progress)
+        run->watch.progress(run->ctx, json);
+    for (struct cs_run_seat *s = run->seats; s; s = s->next)
+        if (!s->left && s->watch.progress)
+            s->watch.progress(s->ctx, json);
+    told(run);
+}
+
+/* One may leave, or be made to leave, in the `done` of another. */
+void cs_seats_done(struct cs_run *run, const struct cs_result *result)
+{
+    run->done(run->ctx, result);
+    while (run->seats) {
+        struct cs_run_seat seat = *run->seats;
+        unlink_seat(run->seats);
+        if (!seat.left)
+            seat.done(seat.ctx, result);
+    }
+}

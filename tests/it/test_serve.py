@@ -1,0 +1,199 @@
+"""The daemon from start to end: what it says, signals, reloading, and the client that hangs up."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from harness import Failed
+from serving import Daemon, children_of
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SLOW = "await new Promise((r) => setTimeout(r, %d)); return 'slept'"
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
+              "params": {"protocolVersion": "2025-11-25", "capabilities": {},
+                         "clientInfo": {"name": "test", "version": "1"}}}
+
+
+def test_it_says_where_it_listens_and_a_program_runs(t):
+    with Daemon(t) as d:
+        envelope = d.run("return 6 * 7")
+        t.equal(envelope["status"], "completed")
+        t.equal(envelope["result"], 42)
+        t.has(d.said(), d.url + "/mcp")
+        t.has(d.said(), "curl -s " + d.url)
+
+
+def test_a_port_that_is_taken_is_named(t):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        port = str(s.getsockname()[1])
+        done = t.caisson("serve", "--port", port)
+    t.equal(done.status, 5)
+    t.has(done.err, "127.0.0.1:" + port)
+    t.has(done.err, "--port")
+
+
+def begin(d, code):
+    answer = d.post("/executions", {"code": code, "async": True})
+    t_id = answer.json()["execution_id"]
+    if answer.status != 202:
+        raise Failed("not accepted: %s" % answer)
+    return t_id
+
+
+def await_running(d, execution, patience=10):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if d.get("/executions/" + execution).json().get("phase") == "running":
+            return
+        time.sleep(0.02)
+    raise Failed("it does not run")
+
+
+def test_what_runs_at_a_sigterm_is_given_time_to_end(t):
+    with Daemon(t) as d:
+        execution = begin(d, SLOW % 700)
+        await_running(d, execution)
+        d.stop()
+        t.equal(d.wait(), 0)
+    with Daemon(t) as d:
+        envelope = d.get("/executions/" + execution).json()
+        t.equal(envelope["status"], "completed")
+        t.equal(envelope["result"], "slept")
+
+
+def test_what_outlasts_the_grace_is_cancelled_and_recorded(t):
+    with Daemon(t, "--server.grace", "300ms") as d:
+        execution = begin(d, SLOW % 25000)
+        await_running(d, execution)
+        started = time.monotonic()
+        d.stop()
+        t.equal(d.wait(), 0)
+        t.true(time.monotonic() - started < 8, "it took too long")
+    with Daemon(t) as d:
+        t.equal(d.get("/executions/" + execution).json()["status"], "cancelled")
+
+
+def test_a_second_sigterm_ends_at_once(t):
+    with Daemon(t, "--server.grace", "1h") as d:
+        execution = begin(d, SLOW % 25000)
+        await_running(d, execution)
+        d.stop()
+        d.await_said("1 executions have")
+        started = time.monotonic()
+        d.stop()
+        t.equal(d.wait(), 0)
+        t.true(time.monotonic() - started < 5, "it took too long")
+    with Daemon(t) as d:
+        t.equal(d.get("/executions/" + execution).json()["status"], "cancelled")
+
+
+def test_nothing_of_it_is_left(t):
+    with Daemon(t) as d:
+        d.run("return 1")
+        family = children_of(d.process.pid)
+        t.true(len(family) > 0, "it has no children at all")
+        d.stop()
+        d.wait()
+        end = time.monotonic() + 5
+        while any(os.path.exists("/proc/%d" % pid) for pid in family):
+            t.true(time.monotonic() < end, "children are left: %r" % family)
+            time.sleep(0.05)
+
+
+def test_a_changed_file_is_read_and_what_cannot_change_is_said(t):
+    path = t.file("caisson.json", json.dumps({"mcpServers": {}, "execution": {"timeout": "7s"}}))
+    with Daemon(t, "--config", path) as d:
+        t.equal(d.run("return 1")["limits"]["wall_clock"], 7000)
+        t.file("caisson.json", json.dumps({"mcpServers": {}, "execution": {"timeout": "9s"},
+                                           "server": {"idle_timeout": "1m"}}))
+        d.stop(signal.SIGHUP)
+        d.await_said("execution.timeout")
+        d.await_said("server.idle_timeout.*restart")
+        t.equal(d.run("return 1")["limits"]["wall_clock"], 9000)
+        t.file("caisson.json", json.dumps({"mcpServers": {}, "execution": {"timeuot": "9s"}}))
+        d.stop(signal.SIGHUP)
+        d.await_said("the old ones stay.*timeout")
+        t.equal(d.run("return 1")["limits"]["wall_clock"], 9000)
+
+
+class Stdio:
+    def __init__(self, t, *options):
+        self.t = t
+        self.process = subprocess.Popen([t.binary, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, cwd=t.dir, env=t.env)
+
+    def say(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def hear(self):
+        line = self.process.stdout.readline()
+        self.t.log.append("<- %r" % line[:2000])
+        if not line:
+            raise Failed("it said nothing more: %s" % self.process.stderr.read().decode())
+        return json.loads(line)
+
+
+def test_the_end_of_stdin_ends_everything(t):
+    c = Stdio(t)
+    c.say(INITIALIZE)
+    t.equal(c.hear()["id"], 1)
+    c.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    c.say({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+           "params": {"name": "execute_code", "arguments": {"code": "for (;;);"}}})
+    end = time.monotonic() + 10
+    while len(children_of(c.process.pid)) < 2:
+        t.true(time.monotonic() < end, "nothing was started")
+        time.sleep(0.02)
+    time.sleep(0.3)
+    family = children_of(c.process.pid)
+    c.process.stdin.close()
+    t.equal(c.process.wait(10), 0)
+    end = time.monotonic() + 5
+    while any(os.path.exists("/proc/%d" % pid) for pid in family):
+        t.true(time.monotonic() < end, "children are left: %r" % family)
+        time.sleep(0.05)
+
+
+def test_stdout_carries_the_protocol_alone(t):
+    c = Stdio(t, "--log.level", "debug")
+    c.say(INITIALIZE)
+    c.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    c.say({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "execute_code", "arguments": {"code": "console.log('hello'); console.error('x'); return 1"}}})
+    c.process.stdin.flush()
+    answers = {}
+    while 2 not in answers:
+        message = c.hear()
+        t.equal(message["jsonrpc"], "2.0")
+        answers[message.get("id")] = message
+    t.has(json.dumps(answers[2]), "completed")
+    c.process.stdin.close()
+    for line in c.process.stdout:
+        json.loads(line)
+    t.equal(c.process.wait(10), 0)
+
+
+def test_the_first_run_explains_and_serves(t):
+    log = open(os.path.join(t.dir, "log"), "wb")
+    p = subprocess.Popen([os.path.join(ROOT, "scripts", "first-run"), t.binary], stdout=log, stderr=log,
+                         stdin=subprocess.DEVNULL,
+                         env=dict(t.env, CAISSON_PORT="0", CAISSON_DATA=os.path.join(t.dir, "data")))
+    try:
+        end = time.monotonic() + 40
+        while "openapi.json" not in t.read("log") or "executions -H" not in t.read("log"):
+            t.true(p.poll() is None, "it ended: " + t.read("log"))
+            t.true(time.monotonic() < end, "it does not serve: " + t.read("log"))
+            time.sleep(0.1)
+        curl = [line for line in t.read("log").splitlines() if "curl -s" in line][-1].split("curl -s", 1)[1]
+        done = subprocess.run("curl -s " + curl, shell=True, stdout=subprocess.PIPE, timeout=30)
+        t.equal(json.loads(done.stdout)["result"], 42)
+    finally:
+        p.terminate()
+        t.equal(p.wait(20), 0)
+        t.log.append(t.read("log"))
