@@ -453,3 +453,8 @@ void cs_gate_close(struct cs_run *run)
         cs_gate_call_free(c);
     }
 }
+
+uint32_t cs_run_calls(const struct cs_run *run)
+{
+    return run->result.tool_calls;
+}

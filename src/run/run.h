@@ -203,6 +203,8 @@ const char *cs_run_id(const struct cs_run *run);
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
 /* "waiting", "running" */
 const char *cs_run_phase(const struct cs_run *run);
+/* How many calls of tools it has made so far. */
+uint32_t cs_run_calls(const struct cs_run *run);
 /* What it has logged so far, like `logs` of its result. */
 size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
 
