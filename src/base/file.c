@@ -58,7 +58,8 @@ static int write_all(int fd, struct cs_str content)
     return 0;
 }
 
-int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err)
+static int replace(const char *path, struct cs_str content, mode_t mode, bool sync,
+                   struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf temporary = {0};
     cs_buf_printf(&temporary, "%s.XXXXXX", path);
@@ -66,13 +67,23 @@ int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct
     CS_AUTO_FD int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
         return cs_fail_errno(err, "%s", name);
-    if (write_all(fd, content) < 0 || fchmod(fd, mode) < 0 || fsync(fd) < 0 ||
+    if (write_all(fd, content) < 0 || fchmod(fd, mode) < 0 || (sync && fsync(fd) < 0) ||
         rename(name, path) < 0) {
         cs_fail_errno(err, "%s", path);
         unlink(name);
         return -1;
     }
     return 0;
+}
+
+int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err)
+{
+    return replace(path, content, mode, true, err);
+}
+
+int cs_file_replace_soon(const char *path, struct cs_str content, mode_t mode, struct cs_err *err)
+{
+    return replace(path, content, mode, false, err);
 }
 
 int cs_dir_make(const char *path, mode_t mode, struct cs_err *err)

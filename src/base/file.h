@@ -21,6 +21,9 @@ int cs_file_read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err);
 /* A new file takes the place of the old one in one step: readers see either. It is on the disk when
  * this returns. */
 int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
+/* The same, but it is on the disk when the system gets around to it: after a loss of power it may
+ * be there with less in it. */
+int cs_file_replace_soon(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
 
 /* The directory and its parents, those that are missing. */
 int cs_dir_make(const char *path, mode_t mode, struct cs_err *err);

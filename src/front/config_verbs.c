@@ -143,12 +143,15 @@ static void check_servers(const char *path, struct cs_mistakes *m, size_t *serve
         return;
     }
     *servers = config.count;
+    size_t before = m->count;
     for (size_t i = 0; i < config.count; i++)
         if (config.servers[i].problem.code)
             cs_mistake(m, path, "%s", config.servers[i].problem.msg);
+    /* A wrong key at the top is a mistake of the settings too, unless the file is another's. */
     for (const char *at = config.warnings; *at; at += strspn(at, "\n")) {
         int len = (int)strcspn(at, "\n");
-        cs_mistake(m, path, "%.*s", len, at);
+        if (!before || strncmp(at, "the file:", 9) != 0)
+            cs_mistake(m, path, "%.*s", len, at);
         at += len;
     }
     cs_config_done(&config);
@@ -247,8 +250,10 @@ static void explain(const struct cs_setting *row, const struct cs_settings *s)
     printf("  file       {\"%.*s\": {\"%s\": ...}}\n", (int)(dot - row->name), row->name, dot + 1);
     printf("  variable   ");
     print_variables(row, "", ", ");
-    printf("\n  flag       --%s\n", row->name);
-    printf("  a change   takes effect %s\n", row->live ? "at a reload" : "after a restart");
+    printf("\n  flag       --%s", row->name);
+    if (cs_setting_short_flag(row))
+        printf(", --%s", cs_setting_short_flag(row));
+    printf("\n  a change   takes effect %s\n", row->live ? "at a reload" : "after a restart");
     if (!s) {
         printf("  now        not known: 'caisson config check' says why\n");
         return;

@@ -19,6 +19,17 @@ static void set_level(const struct cs_daemon *d)
     cs_log_set(d->settings.log_debug ? CS_LOG_DEBUG : cs_log_parse(d->settings.log_level));
 }
 
+static void say_lines(enum cs_log_level level, struct cs_str text)
+{
+    while (text.len) {
+        const char *newline = memchr(text.at, '\n', text.len);
+        size_t n = newline ? (size_t)(newline - text.at) : text.len;
+        if (n)
+            cs_log_line(level, "settings", "%.*s", (int)n, text.at);
+        text = cs_strn(text.at + n + (newline != NULL), text.len - n - (newline != NULL));
+    }
+}
+
 /* --- words --- */
 
 int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_daemon *d,
@@ -47,21 +58,11 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
         cs_settings_load(path, d->flags.list, &d->settings, err) < 0)
         return -1;
     set_level(d);
+    say_lines(CS_LOG_WARN, cs_str(d->settings.warnings));
     return 0;
 }
 
 /* --- reload --- */
-
-static void say_lines(enum cs_log_level level, struct cs_str text)
-{
-    while (text.len) {
-        const char *newline = memchr(text.at, '\n', text.len);
-        size_t n = newline ? (size_t)(newline - text.at) : text.len;
-        if (n)
-            cs_log_line(level, "settings", "%.*s", (int)n, text.at);
-        text = cs_strn(text.at + n + (newline != NULL), text.len - n - (newline != NULL));
-    }
-}
 
 static void reload(struct cs_daemon *d)
 {

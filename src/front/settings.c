@@ -1,5 +1,6 @@
 #include "front/settings.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,12 +76,24 @@ void cs_setting_variable(const char *name, char variable[CS_SETTING_NAME])
         variable[i] = variable[i] == '.' ? '_' : (char)toupper((unsigned char)variable[i]);
 }
 
+static size_t short_of(const struct cs_setting *row)
+{
+    size_t i = 0;
+    while (i < CS_COUNT(shorts) && strcmp(shorts[i].name, row->name) != 0)
+        i++;
+    return i;
+}
+
 const char *cs_setting_short(const struct cs_setting *row)
 {
-    for (size_t i = 0; i < CS_COUNT(shorts); i++)
-        if (strcmp(shorts[i].name, row->name) == 0)
-            return shorts[i].variable;
-    return NULL;
+    size_t i = short_of(row);
+    return i < CS_COUNT(shorts) ? shorts[i].variable : NULL;
+}
+
+const char *cs_setting_short_flag(const struct cs_setting *row)
+{
+    size_t i = short_of(row);
+    return i < CS_COUNT(shorts) ? shorts[i].flag : NULL;
 }
 
 /* --- mistakes --- */
@@ -94,6 +107,9 @@ void cs_mistake(struct cs_mistakes *m, const char *where, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ') /* a mistake is one line, whatever is in it */
+            *c = '?';
     cs_buf_printf(m->text, "%s: %s\n", where, line);
 }
 
@@ -212,8 +228,6 @@ static void warn_of_variables(struct cs_settings *s)
     s->warnings = cs_arena_dup(&s->arena, cs_buf_str(&said)).at;
 }
 
-/* --- all of it --- */
-
 static void take_defaults(struct cs_settings *s)
 {
     for (size_t i = 0; i < CS_SETTING_COUNT; i++) {
@@ -223,6 +237,48 @@ static void take_defaults(struct cs_settings *s)
     s->warnings = "";
 }
 
+/* --- what one value cannot tell --- */
+
+static bool is_address(const char *text)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+/* As a browser sends it: a scheme, a host, perhaps a port. */
+static bool is_origin(const char *text)
+{
+    const char *slashes = strstr(text, "://");
+    return strcmp(text, "*") == 0 ||
+           (slashes && slashes != text && slashes[3] && !strchr(slashes + 3, '/'));
+}
+
+/* "example.org", "example.org:8443" */
+static bool is_host(const char *text)
+{
+    return !strpbrk(text, "/*");
+}
+
+static void check_items(const char **list, bool (*is_good)(const char *text), const char *wanted,
+                        enum cs_setting_id id, struct cs_settings *s, struct cs_mistakes *m)
+{
+    for (; *list; list++)
+        if (!is_good(*list))
+            cs_mistake(m, s->origin[id], "%s: '%.60s' is not %s", cs_setting_rows[id].name, *list,
+                       wanted);
+}
+
+/* A list with an item that never matches looks as if it said something. */
+static void check_lists(struct cs_settings *s, struct cs_mistakes *m)
+{
+    check_items(s->server_trust_proxy, is_address, "an address, like 10.0.0.1 or ::1",
+                CS_SETTING_ID_server_trust_proxy, s, m);
+    check_items(s->server_allowed_origins, is_origin, "an origin, like https://app.example.org",
+                CS_SETTING_ID_server_allowed_origins, s, m);
+    check_items(s->server_allowed_hosts, is_host, "the name of a host, like app.example.org",
+                CS_SETTING_ID_server_allowed_hosts, s, m);
+}
+
 static void check_together(struct cs_settings *s, struct cs_mistakes *m)
 {
     bool cert = *s->tls_cert, key = *s->tls_key;
@@ -230,9 +286,13 @@ static void check_together(struct cs_settings *s, struct cs_mistakes *m)
         cs_mistake(m, s->origin[cert ? CS_SETTING_ID_tls_cert : CS_SETTING_ID_tls_key],
                    "%s is of no use without %s", cert ? "tls.cert" : "tls.key",
                    cert ? "tls.key" : "tls.cert");
-    if (s->log_debug)
+    if (s->log_debug) {
         s->log_level = "debug";
+        s->origin[CS_SETTING_ID_log_level] = s->origin[CS_SETTING_ID_log_debug];
+    }
 }
+
+/* --- all of it --- */
 
 int cs_settings_read(const char *path, const struct cs_setting_flag *flags, bool only_file,
                      struct cs_settings *s, struct cs_buf *mistakes, struct cs_err *err)
@@ -255,6 +315,7 @@ int cs_settings_read(const char *path, const struct cs_setting_flag *flags, bool
         take_flags(flags, s, &m);
         warn_of_variables(s);
     }
+    check_lists(s, &m);
     check_together(s, &m);
     if (!m.count)
         return 0;

@@ -28,8 +28,9 @@ size_t cs_setting_id(const struct cs_setting *row);
 
 /* The variable: "server.port" -> "CAISSON_SERVER_PORT". */
 void cs_setting_variable(const char *name, char variable[CS_SETTING_NAME]);
-/* "CAISSON_PORT" for server.port; NULL: it has no short one. */
+/* "CAISSON_PORT" and "port" for server.port; NULL: it has no short one. */
 const char *cs_setting_short(const struct cs_setting *row);
+const char *cs_setting_short_flag(const struct cs_setting *row);
 
 /* --- a value (settings_value.c) --- */
 

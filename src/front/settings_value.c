@@ -115,10 +115,6 @@ void cs_setting_wanted(const struct cs_setting *row, struct cs_buf *out)
     print_number(row->kind, row->least, out);
     cs_buf_puts(out, " to ");
     print_number(row->kind, row->most, out);
-    if (row->kind == 'B')
-        cs_buf_puts(out, " (like 512K or 1M)");
-    if (row->kind == 'D')
-        cs_buf_puts(out, " (like 500ms, 30s, 5m or 24h)");
 }
 
 static int wrong(const struct cs_setting *row, const char *quote, struct cs_str found,
@@ -128,6 +124,10 @@ static int wrong(const struct cs_setting *row, const char *quote, struct cs_str 
     bool cut = found.len > SHOWN;
     found.len = cut ? SHOWN : found.len;
     cs_setting_wanted(row, &wanted);
+    if (row->kind == 'B')
+        cs_buf_puts(&wanted, " (like 512K or 1M)");
+    if (row->kind == 'D')
+        cs_buf_puts(&wanted, " (like 500ms, 30s, 5m or 24h)");
     return cs_fail(err, CS_INVALID, "wants %s, but there is %s%.*s%s%s", cs_buf_cstr(&wanted),
                    quote, CS_STR_ARG(found), cut ? "..." : "", quote);
 }
@@ -144,13 +144,12 @@ static int wrong_json(const struct cs_setting *row, struct cs_json_val v, struct
 
 /* --- reading --- */
 
-static int set_number(const struct cs_setting *row, uint64_t number, struct cs_str written,
-                      struct cs_settings *into, struct cs_err *err)
+static bool set_number(const struct cs_setting *row, uint64_t number, struct cs_settings *into)
 {
     if (number < row->least || number > row->most)
-        return wrong(row, "'", written, err);
+        return false;
     *(uint64_t *)field_of(row, into) = number;
-    return 0;
+    return true;
 }
 
 static bool scaled(const char *text, const struct unit *units, size_t count, uint64_t *out)
@@ -275,9 +274,9 @@ int cs_setting_parse(const struct cs_setting *row, const char *text, struct cs_s
     case 'F':
         return parse_flag(text, field) ? 0 : wrong(row, "'", cs_str(text), err);
     default:
-        if (!parse_number(row->kind, text, &number))
-            return wrong(row, "'", cs_str(text), err);
-        return set_number(row, number, cs_str(text), into, err);
+        if (parse_number(row->kind, text, &number) && set_number(row, number, into))
+            return 0;
+        return wrong(row, "'", cs_str(text), err);
     }
 }
 
@@ -306,12 +305,13 @@ static int take_number(const struct cs_setting *row, struct cs_json_val v, struc
 {
     int64_t whole;
     double number;
-    struct cs_str raw = cs_json_raw(v);
-    if (row->kind == 'D' && cs_json_f64(v, &number) && number >= 0 && number * SECOND < EXACT)
-        return set_number(row, (uint64_t)(number * SECOND), raw, into, err);
-    if (!cs_json_i64(v, &whole) || whole < 0)
-        return wrong(row, "", raw, err);
-    return set_number(row, (uint64_t)whole, raw, into, err);
+    if (row->kind == 'D' && cs_json_f64(v, &number) && number >= 0 && number * SECOND < EXACT &&
+        set_number(row, (uint64_t)(number * SECOND), into))
+        return 0;
+    if (row->kind != 'D' && cs_json_i64(v, &whole) && whole >= 0 &&
+        set_number(row, (uint64_t)whole, into))
+        return 0;
+    return wrong_json(row, v, err);
 }
 
 int cs_setting_take(const struct cs_setting *row, struct cs_json_val v, struct cs_settings *into,

@@ -1,122 +1,251 @@
 #include "http/http.h"
 
-int cs_http_listen(uv_loop_t *loop, const struct cs_http_options *options,
-                   const struct cs_http_handler *handler, void *ctx, struct cs_http **http,
-                   struct cs_err *err)
+#include <sys/epoll.h>
+
+#include "base/mem.h"
+#include "http/inside.h"
+
+#define RUNS_AT_ONCE 8
+#define PROBE_MS     1000
+#define LINGER_MS    2000
+#define POOL_EXTRA   4096 /* of a connection, beside its head: what libmicrohttpd notes, answers */
+
+/* --- libmicrohttpd's turn --- */
+
+static void on_again(uv_timer_t *timer);
+
+static void run(struct cs_http *http)
 {
-    (void)loop, (void)handler, (void)ctx, (void)http;
-    return cs_fail(err, CS_SYSTEM, "%s:%u cannot be served", options->host, options->port);
+    MHD_UNSIGNED_LONG_LONG ms = 1;
+    bool more = true;
+    http->soon = false;
+    for (unsigned i = 0; i < RUNS_AT_ONCE && more && ms < 2; i++) {
+        http->mhd->run(http->daemon);
+        ms = 0;
+        more = http->mhd->get_timeout(http->daemon, &ms) == MHD_YES;
+    }
+    if (more && !http->soon)
+        uv_timer_start(&http->again, on_again, ms, 0);
 }
 
-uint16_t cs_http_port(const struct cs_http *http)
+/* Without a thread of its own, libmicrohttpd has nothing that wakes it when one is resumed. */
+void cs_http_run_soon(struct cs_http *http)
 {
-    (void)http;
-    return 0;
+    if (http->soon || http->closing)
+        return;
+    http->soon = true;
+    uv_timer_start(&http->again, on_again, 0, 0);
 }
 
-unsigned cs_http_connections(const struct cs_http *http)
+static void on_again(uv_timer_t *timer)
 {
-    (void)http;
-    return 0;
+    run(timer->data);
 }
 
-void cs_http_drain(struct cs_http *http)
+static void on_turn(uv_poll_t *poll, int status, int events)
 {
-    (void)http;
+    (void)status, (void)events;
+    run(poll->data);
+}
+
+/* Names and values stay as they came: we decode them ourselves, once. */
+static size_t leave_escaped(void *ctx, struct MHD_Connection *mhd, char *text)
+{
+    (void)ctx, (void)mhd;
+    return strlen(text);
+}
+
+/* --- the end --- */
+
+static void finish(struct cs_http *http)
+{
+    if (http->handles > 0 || http->squeezing > 0)
+        return;
+    void (*closed)(void *ctx) = http->closed;
+    void *ctx = http->closed_ctx;
+    cs_closep(&http->fd);
+    cs_closep(&http->watch_fd);
+    cs_closep(&http->spare_fd);
+    free(http);
+    if (closed)
+        closed(ctx);
+}
+
+void cs_http_squeezed(struct cs_http *http)
+{
+    http->squeezing--;
+    if (http->closing)
+        finish(http);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct cs_http *http = handle->data;
+    http->handles--;
+    finish(http);
+}
+
+static void close_listener(struct cs_http *http)
+{
+    if (!http->listening)
+        return;
+    http->listening = false;
+    uv_poll_stop(&http->listener);
+    cs_closep(&http->fd);
+}
+
+/* In a turn of its own: nobody above us on the stack knows any of what is freed here. */
+static void on_close(uv_timer_t *timer)
+{
+    struct cs_http *http = timer->data;
+    uv_handle_t *const handles[] = {(uv_handle_t *)&http->listener, (uv_handle_t *)&http->turn,
+                                    (uv_handle_t *)&http->watch, (uv_handle_t *)&http->timer,
+                                    (uv_handle_t *)&http->again};
+    for (size_t i = 0; i < CS_COUNT(handles); i++)
+        uv_close(handles[i], on_handle_closed);
+    for (struct cs_connection *c = http->connections; c; c = c->after)
+        cs_http_resume(c);
+    http->mhd->stop_daemon(http->daemon);
+    while (http->connections)
+        cs_http_linger_end(http->connections);
 }
 
 void cs_http_close(struct cs_http *http, void (*closed)(void *ctx), void *ctx)
 {
-    (void)http, (void)closed, (void)ctx;
+    http->closed = closed;
+    http->closed_ctx = ctx;
+    http->closing = true;
+    close_listener(http);
+    for (struct cs_connection *c = http->connections; c; c = c->after)
+        if (c->x)
+            cs_exchange_say_gone(c->x);
+    uv_timer_start(&http->timer, on_close, 0, 0);
 }
 
-struct cs_str cs_exchange_method(const struct cs_exchange *x)
+void cs_http_drain(struct cs_http *http)
 {
-    (void)x;
-    return CS_STR("GET");
+    http->draining = true;
+    close_listener(http);
+    for (struct cs_connection *c = http->connections; c; c = c->after)
+        if (c->waiter.wait == CS_WAIT_IDLE && !cs_http_has_begun(c))
+            cs_http_shut(c);
 }
 
-struct cs_str cs_exchange_path(const struct cs_exchange *x)
-{
-    (void)x;
-    return CS_STR("/");
-}
+/* --- the begin --- */
 
-struct cs_str cs_exchange_query(const struct cs_exchange *x, const char *name)
+static int start_daemon(struct cs_http *http, const struct cs_http_options *o, struct cs_err *err)
 {
-    (void)x, (void)name;
-    return cs_strn(NULL, 0);
-}
-
-struct cs_str cs_exchange_header(const struct cs_exchange *x, const char *name)
-{
-    (void)x, (void)name;
-    return cs_strn(NULL, 0);
-}
-
-unsigned cs_exchange_header_count(const struct cs_exchange *x, const char *name)
-{
-    (void)x, (void)name;
+    CS_AUTO_BUF struct cs_buf cert = {0}, key = {0};
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
+    struct MHD_OptionItem tls[] = {{MHD_OPTION_END, 0, NULL},
+                                   {MHD_OPTION_END, 0, NULL},
+                                   {MHD_OPTION_END, 0, NULL},
+                                   {MHD_OPTION_END, 0, NULL}};
+    if (o->tls_cert || o->tls_key) {
+        if (cs_http_read_tls(o->tls_cert, o->tls_key, &cert, &key, err) < 0)
+            return -1;
+        static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+        flags |= MHD_USE_TLS;
+        http->tls = true;
+        cs_buf_cstr(&cert);
+        cs_buf_cstr(&key);
+        tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, cert.at};
+        tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, key.at};
+        tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
+    }
+    http->daemon = http->mhd->start_daemon(
+        flags, 0, NULL, NULL, cs_http_on_request, http,                         /**/
+        MHD_OPTION_URI_LOG_CALLBACK, cs_http_on_target, http,                   /**/
+        MHD_OPTION_NOTIFY_COMPLETED, cs_http_on_completed, http,                /**/
+        MHD_OPTION_NOTIFY_CONNECTION, cs_http_on_connection, http,              /**/
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                      /**/
+        MHD_OPTION_CONNECTION_LIMIT, o->max_connections + 1,                    /**/
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)o->head_bytes + POOL_EXTRA, /**/
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* the deadlines are ours */
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,   /**/
+        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    if (!http->daemon)
+        return cs_fail(err, CS_SYSTEM, "the HTTP server does not start%s",
+                       http->tls ? ": is the certificate one that GnuTLS can use?" : "");
     return 0;
 }
 
-struct cs_str cs_exchange_body(const struct cs_exchange *x)
+static void start_poll(struct cs_http *http, uv_poll_t *poll, int fd, uv_poll_cb on)
 {
-    (void)x;
-    return cs_strn(NULL, 0);
+    uv_poll_init(http->loop, poll, fd);
+    poll->data = http;
+    http->handles++;
+    uv_poll_start(poll, UV_READABLE, on);
 }
 
-struct cs_str cs_exchange_peer(const struct cs_exchange *x)
+static void start_timer(struct cs_http *http, uv_timer_t *timer)
 {
-    (void)x;
-    return cs_strn(NULL, 0);
+    uv_timer_init(http->loop, timer);
+    timer->data = http;
+    http->handles++;
 }
 
-bool cs_exchange_is_loopback(const struct cs_exchange *x)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-    (void)x;
-    return false;
+    return a < b ? a : b;
 }
 
-bool cs_exchange_is_tls(const struct cs_exchange *x)
+static void set_times(struct cs_http *http)
 {
-    (void)x;
-    return false;
+    const struct cs_http_options *o = &http->options;
+    http->waiters[CS_WAIT_IDLE].ms = least(o->idle_ms, o->request_ms / 4) + 1;
+    http->waiters[CS_WAIT_REQUEST].ms = o->request_ms;
+    http->waiters[CS_WAIT_TAKE].ms = o->idle_ms;
+    http->waiters[CS_WAIT_PROBE].ms = PROBE_MS;
+    http->waiters[CS_WAIT_LINGER].ms = LINGER_MS;
 }
 
-void cs_exchange_expect(struct cs_exchange *x, uint64_t body_bytes)
+static void forget(struct cs_http *http)
 {
-    (void)x, (void)body_bytes;
+    cs_closep(&http->fd);
+    cs_closep(&http->watch_fd);
+    cs_closep(&http->spare_fd);
+    free(http);
 }
 
-void cs_exchange_on_gone(struct cs_exchange *x, void (*gone)(void *ctx, struct cs_exchange *x),
-                         void *ctx)
+int cs_http_listen(uv_loop_t *loop, const struct cs_http_options *options,
+                   const struct cs_http_handler *handler, void *ctx, struct cs_http **out,
+                   struct cs_err *err)
 {
-    (void)x, (void)gone, (void)ctx;
+    struct cs_http *http = CS_NEW(struct cs_http);
+    *http = (struct cs_http){.loop = loop,
+                             .options = *options,
+                             .handler = *handler,
+                             .ctx = ctx,
+                             .fd = -1,
+                             .watch_fd = epoll_create1(EPOLL_CLOEXEC),
+                             .spare_fd = cs_http_spare()};
+    cs_http_raise_files();
+    if (cs_mhd_load(&http->mhd, err) < 0 ||
+        cs_http_bind(options->host, options->port, &http->fd, &http->port, err) < 0 ||
+        start_daemon(http, options, err) < 0) {
+        forget(http);
+        return -1;
+    }
+    set_times(http);
+    int turn = http->mhd->get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    start_poll(http, &http->listener, http->fd, cs_http_on_accept);
+    start_poll(http, &http->turn, turn, on_turn);
+    start_poll(http, &http->watch, http->watch_fd, cs_http_on_watch);
+    start_timer(http, &http->timer);
+    start_timer(http, &http->again);
+    http->listening = true;
+    http->options.host = http->options.tls_cert = http->options.tls_key = NULL;
+    *out = http;
+    return 0;
 }
 
-void cs_exchange_set(struct cs_exchange *x, const char *name, struct cs_str value)
+uint16_t cs_http_port(const struct cs_http *http)
 {
-    (void)x, (void)name, (void)value;
+    return http->port;
 }
 
-void cs_exchange_reply(struct cs_exchange *x, unsigned status, const char *type, struct cs_str body)
+unsigned cs_http_connections(const struct cs_http *http)
 {
-    (void)x, (void)status, (void)type, (void)body;
-}
-
-void cs_exchange_stream(struct cs_exchange *x, unsigned status, const char *type)
-{
-    (void)x, (void)status, (void)type;
-}
-
-bool cs_exchange_write(struct cs_exchange *x, struct cs_str bytes)
-{
-    (void)x, (void)bytes;
-    return false;
-}
-
-void cs_exchange_end(struct cs_exchange *x)
-{
-    (void)x;
+    return http->count;
 }

@@ -1,6 +1,6 @@
 /* Errors as application/problem+json (RFC 9457). */
 #include "base/json.h"
-#include "rest/rest.h"
+#include "rest/inside.h"
 
 struct kind {
     const char *name;  /* `code`: what programs look at */
@@ -42,6 +42,14 @@ static const struct kind *kind_of(unsigned status, enum cs_code code)
         if (special[i].status == status)
             return &special[i];
     return &kinds[code];
+}
+
+const char *cs_rest_title(unsigned status)
+{
+    for (size_t i = 0; i < CS_COUNT(kinds); i++)
+        if (kinds[i].status == status)
+            return kinds[i].title;
+    return kind_of(status, CS_BUG)->title;
 }
 
 void cs_rest_problem(struct cs_exchange *x, unsigned status, const struct cs_err *err)

@@ -28,6 +28,7 @@ struct cs_rest_options {
     struct cs_store *store;
     struct cs_sessions *sessions;
     uint64_t code_bytes, inputs_bytes; /* of one request */
+    uint64_t file_bytes;               /* of a file that is put into a session; 0: 10 MB */
     uint32_t timeout_ms;               /* of an execution that asks for none */
     const char *mcp_path;              /* "/mcp", to be named by GET / */
     /* More lines for /metrics and members for /health, of other parts; may be NULL. */
@@ -48,7 +49,8 @@ bool cs_rest_is_open(struct cs_str method, struct cs_str path);
 /* The most bytes of body that a route takes; for cs_exchange_expect. */
 uint64_t cs_rest_body_bytes(const struct cs_rest *rest, struct cs_str method, struct cs_str path);
 
-/* Takes the exchange. */
+/* Takes the exchange. `caller` NULL, or without a principal: nobody is known, as open routes allow.
+ */
 void cs_rest_handle(struct cs_rest *rest, struct cs_exchange *x, const struct cs_caller *caller);
 
 /* An answer that is an error: problem+json {type, title, status, detail, code, instance?}. Also for

@@ -112,6 +112,7 @@ struct cs_result {
      * no such session; CS_LIMIT, CS_INVALID too large or malformed; CS_SYSTEM the store failed. */
     enum cs_code refused;
     uint32_t retry_after_s; /* with CS_BUSY */
+    bool key_reused;        /* with CS_CONFLICT: its key was used for another request */
     /* Another request with the same key came before: this is its envelope, and all that is known.
      */
     struct cs_str earlier;

@@ -164,6 +164,56 @@ int cs_folder_copy(int from, int to, struct cs_folder_size *size, struct cs_err 
     return result;
 }
 
+static bool same_level(DIR *a, int b, unsigned depth);
+
+static bool same_dir(int a, int b, const char *name, unsigned depth)
+{
+    CS_AUTO_FD int inner = openat(b, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = inner < 0 ? NULL : open_listing(a, name);
+    if (!d)
+        return false;
+    bool same = same_level(d, inner, depth + 1);
+    closedir(d);
+    return same;
+}
+
+static unsigned count_entries(int dir)
+{
+    DIR *d = open_listing(dir, ".");
+    unsigned n = 0;
+    while (d && next_name(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static bool same_level(DIR *a, int b, unsigned depth)
+{
+    unsigned entries = 0;
+    for (const char *name; (name = next_name(a));) {
+        struct stat st;
+        if (fstatat(dirfd(a), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return false;
+        bool file = S_ISREG(st.st_mode) && st.st_nlink == 1;
+        bool dir = S_ISDIR(st.st_mode) && depth < CS_FOLDER_DEPTH;
+        if (file ? !same_already(b, name, &st) : dir && !same_dir(dirfd(a), b, name, depth))
+            return false;
+        entries += file || dir;
+    }
+    return entries == count_entries(b);
+}
+
+bool cs_folder_same(int a, int b)
+{
+    DIR *d = open_listing(a, ".");
+    if (!d)
+        return false;
+    bool same = same_level(d, b, 0);
+    closedir(d);
+    return same;
+}
+
 static void measure(int at, const char *name, unsigned depth, struct cs_folder_size *size)
 {
     struct stat st;

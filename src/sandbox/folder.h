@@ -9,6 +9,7 @@
 #ifndef CS_SANDBOX_FOLDER_H
 #define CS_SANDBOX_FOLDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -23,6 +24,10 @@ struct cs_folder_size {
 /* Regular files and directories of `from` to the same names in `to` (both directory fds, borrowed).
  * Stops with CS_LIMIT at the maximum. Existing regular files are replaced. */
 int cs_folder_copy(int from, int to, struct cs_folder_size *size, struct cs_err *err);
+
+/* Would copying change nothing, and leave nothing of `b` behind? By names, sizes and the times of
+ * the last change. */
+bool cs_folder_same(int a, int b);
 
 /* Adds up a tree, the top included. What cannot be read counts as nothing. */
 void cs_folder_measure(int at, const char *name, struct cs_folder_size *size);

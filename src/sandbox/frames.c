@@ -352,14 +352,35 @@ static bool on_progress(struct cs_job *j, const struct cs_frame *f)
     return true;
 }
 
+/* False: it is too large, and that is how the job ends. */
+static bool take_state(struct cs_job *j, struct cs_str state)
+{
+    if (!j->state_bytes)
+        return true;
+    if (state.len <= j->state_bytes) {
+        cs_buf_putstr(&j->state, state);
+        return true;
+    }
+    struct cs_err err = {0};
+    cs_fail(&err, CS_LIMIT, "`state` is %zu bytes as JSON, at most %u: keep large data in a file",
+            state.len, j->state_bytes);
+    cs_job_decide_err(j, CS_ENDED_FAILED, &err);
+    return false;
+}
+
 static bool on_done(struct cs_job *j, const struct cs_frame *f)
 {
-    struct cs_str body = f->body, payload;
+    struct cs_str body = f->body, payload, state;
     uint8_t outcome;
     uint32_t refused;
     if (!cs_field_u8(&body, &outcome) || !cs_field_str(&body, &payload) ||
-        !cs_field_u32(&body, &refused) || outcome > CS_OUTCOME_ERROR)
+        !cs_field_u32(&body, &refused) || !cs_field_str(&body, &state) ||
+        outcome > (j->guest ? CS_OUTCOME_PRINTED : CS_OUTCOME_ERROR))
         return false;
+    if (!j->decided && !take_state(j, state))
+        return true;
+    if (outcome == CS_OUTCOME_PRINTED)
+        return true;
     if (!j->decided) {
         j->end.how = outcome == CS_OUTCOME_VALUE ? CS_ENDED_VALUE : CS_ENDED_ERROR;
         j->end.memory_refused = refused > 0;

@@ -33,7 +33,7 @@
 
 /* The scripts in guest/ know these by number. */
 _Static_assert(CS_MSG_CALL == 7 && CS_MSG_RESULT == 9 && CS_MSG_LOG == 10 &&
-                   CS_MSG_PROGRESS == 11 && CS_MSG_DONE == 12 && CS_WIRE_VERSION == 1 &&
+                   CS_MSG_PROGRESS == 11 && CS_MSG_DONE == 12 && CS_WIRE_VERSION == 2 &&
                    sizeof(struct cs_frame_head) == 24,
                "guest/caisson.py and guest/driver.js speak another protocol");
 
@@ -58,7 +58,7 @@ struct order {
 };
 
 /* The descriptors of an order, in this order; then the directories. */
-enum { FD_BRIDGE, FD_OUT, FD_ERR, FD_SOURCE, FD_INPUTS, FD_COUNT };
+enum { FD_BRIDGE, FD_OUT, FD_ERR, FD_SOURCE, FD_INPUTS, FD_STATE, FD_COUNT };
 
 struct answer {
     uint32_t kind;
@@ -146,6 +146,9 @@ static int spawn(const struct cs_guest_spec *spec, struct cs_guest *guest, int f
     struct cs_str inputs = spec->inputs.len ? spec->inputs : CS_STR("{}");
     fds[FD_INPUTS] = memory_file("inputs", inputs, err);
     if (fds[FD_INPUTS] < 0)
+        return -1;
+    fds[FD_STATE] = memory_file("state", spec->state, err);
+    if (fds[FD_STATE] < 0)
         return -1;
     struct cs_role role;
     if (cs_role_spawn("guest", &role, err) < 0)
@@ -330,6 +333,7 @@ static int take_order(struct launch *l, struct cs_err *err)
                                        .limits = order.limits,
                                        .source = l->fds[FD_SOURCE],
                                        .inputs = l->fds[FD_INPUTS],
+                                       .state = l->fds[FD_STATE],
                                        .mcp_servers = -1,
                                        .skills = -1};
     size_t next = FD_COUNT;

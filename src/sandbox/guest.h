@@ -35,6 +35,7 @@ struct cs_guest_spec {
     enum cs_guest_language language;
     struct cs_str source;
     struct cs_str inputs; /* JSON */
+    struct cs_str state;  /* JSON; empty: there is none */
     struct cs_limits limits;
     /* Directory fds shown read-only as /mcp-servers and /skills, or -1. A guest reads them as
      * jail.host_uid, so as root their files must be readable for everybody. */

@@ -193,6 +193,7 @@ int cs_guest_job_start(struct cs_job *j, const struct cs_job_spec *spec, struct 
         .language = languages[spec->language],
         .source = spec->source,
         .inputs = spec->inputs.len ? spec->inputs : CS_STR("{}"),
+        .state = spec->state,
         .limits = spec->limits,
         .mcp_servers = spec->mcp_servers,
         .skills = -1,

@@ -385,6 +385,10 @@ static int add_ours(const struct cs_guest_parts *parts, int root, struct cs_err 
     if (copy_file(image, root, "caisson/bin/caisson", 0555, NULL, err) < 0 ||
         copy_file(parts->inputs, root, "caisson/inputs.json", 0444, NULL, err) < 0)
         return -1;
+    struct stat state;
+    if (fstat(parts->state, &state) == 0 && state.st_size > 0 &&
+        copy_file(parts->state, root, "caisson/state.json", 0444, NULL, err) < 0)
+        return -1;
     switch (parts->language) {
     case CS_GUEST_SERVER:
         break;
@@ -454,14 +458,14 @@ static int add_view(const struct cs_jail *jail, const char *home, int root, stru
 static int size_root(const struct cs_guest_parts *parts, char *shape, size_t size,
                      struct cs_err *err)
 {
-    struct stat image, source, inputs, cache;
+    struct stat image, source, inputs, state, cache;
     if (stat("/proc/self/exe", &image) < 0 || fstat(parts->source, &source) < 0 ||
-        fstat(parts->inputs, &inputs) < 0)
+        fstat(parts->inputs, &inputs) < 0 || fstat(parts->state, &state) < 0)
         return cs_fail_errno(err, "measure the program");
     if (stat("/etc/ld.so.cache", &cache) < 0)
         cache.st_size = 0;
     long long bytes = (long long)image.st_size + 2 * (long long)source.st_size + inputs.st_size +
-                      cache.st_size + (2 << 20);
+                      state.st_size + cache.st_size + (2 << 20);
     snprintf(shape, size, "size=%lld,nr_inodes=%d,mode=0755", bytes, parts->server ? 1024 : 128);
     return 0;
 }

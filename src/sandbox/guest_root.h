@@ -29,6 +29,7 @@ struct cs_guest_parts {
     struct cs_limits limits;
     int source; /* sealed memory files */
     int inputs;
+    int state;       /* empty: there is none */
     int mcp_servers; /* directories, or -1 */
     int skills;
     struct cs_server *server; /* whose paths are shown, or NULL */

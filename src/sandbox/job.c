@@ -214,11 +214,18 @@ void cs_job_copy_in(struct cs_job *j, void (*then)(struct cs_job *j))
     uv_queue_work(j->sandbox->loop, &j->work, copy_in_work, copy_in_done);
 }
 
+static bool succeeded(const struct cs_job *j)
+{
+    return j->end.how == CS_ENDED_VALUE || (j->end.how == CS_ENDED_EXIT && j->end.exit_status == 0);
+}
+
 static void tidy_work(uv_work_t *w)
 {
     struct cs_job *j = w->data;
-    if (j->workspace && j->copied_in)
+    if (j->copied_in && !j->workspace_out)
         cs_roots_copy_out(&j->roots, j->workspace, &j->work_err);
+    else if (j->copied_in && succeeded(j))
+        cs_roots_copy_new(&j->roots, j->workspace, j->workspace_out, &j->work_err);
     cs_roots_done(&j->roots);
 }
 
@@ -234,14 +241,18 @@ static void tidy_done(uv_work_t *w, int status)
 static void finish(struct cs_job *j)
 {
     j->end.payload = cs_buf_str(&j->payload);
+    if (succeeded(j))
+        j->end.state = cs_buf_str(&j->state);
     if (j->work_err.code && j->end.how != CS_ENDED_FAILED && !j->end.err.code)
         j->end.err = j->work_err;
     j->events->ended(j->ctx, &j->end);
     cs_sandbox_job_over(j);
     cs_buf_done(&j->payload);
+    cs_buf_done(&j->state);
     cs_buf_done(&j->program);
     cs_job_frames_done(j);
     free(j->workspace);
+    free(j->workspace_out);
     free(j);
 }
 

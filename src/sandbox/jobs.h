@@ -83,7 +83,8 @@ struct cs_job {
     struct cs_guest_io *guest; /* NULL: a worker */
     struct cs_limits limits;
     enum cs_language language;
-    char *workspace;
+    char *workspace, *workspace_out;
+    uint32_t state_bytes; /* 0: no state is wanted */
     const struct cs_job_events *events;
     void *ctx;
 
@@ -114,7 +115,7 @@ struct cs_job {
     bool reported; /* DONE came, payload holds it */
     bool copied_in;
     struct cs_job_end end;
-    struct cs_buf payload;
+    struct cs_buf payload, state;
     uv_work_t work;
     void (*then)(struct cs_job *j); /* after copying in */
     struct cs_err work_err;

@@ -571,3 +571,17 @@ int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *e
         return cs_wrap(err, "workspace '%s'", host_dir);
     return 0;
 }
+
+int cs_roots_copy_new(struct cs_roots *r, const char *old, const char *fresh, struct cs_err *err)
+{
+    int here = r->dir[CS_ROOT_WORKSPACE];
+    CS_AUTO_FD int was = open(old, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (here < 0 || (was >= 0 && cs_folder_same(here, was)))
+        return 0;
+    if (mkdir(fresh, 0700) < 0)
+        return cs_fail_errno(err, "workspace '%s'", fresh);
+    if (cs_roots_copy_out(r, fresh, err) == 0)
+        return 0;
+    cs_folder_remove(AT_FDCWD, fresh);
+    return -1;
+}

@@ -61,4 +61,8 @@ enum cs_answer cs_roots_module(struct cs_roots *r, struct cs_str path, struct cs
 int cs_roots_copy_in(struct cs_roots *r, const char *host_dir, struct cs_err *err);
 int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *err);
 
+/* Copies /workspace into `fresh`, which is made; not if it is still what `old` is. On failure
+ * `fresh` is not there. */
+int cs_roots_copy_new(struct cs_roots *r, const char *old, const char *fresh, struct cs_err *err);
+
 #endif

@@ -403,6 +403,7 @@ static void encode_program(struct cs_job *j, const struct cs_job_spec *spec)
         .log_bytes = (uint32_t)spec->limits.output,
         .log_lines = (uint32_t)spec->limits.log_lines,
         .result_bytes = (uint32_t)spec->limits.result,
+        .state_bytes = j->state_bytes,
         .json_depth = (uint32_t)spec->limits.json_depth,
         .argument_bytes = at_most(spec->limits.arguments, CS_CALL_MAX - CS_KIB),
         .calls_at_once = at_most(spec->limits.calls_at_once, CS_CALLS_AT_ONCE_MAX),
@@ -436,6 +437,10 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->limits = spec->limits;
     j->language = spec->language;
     j->workspace = spec->workspace ? cs_strdup(spec->workspace) : NULL;
+    j->workspace_out = spec->workspace_out ? cs_strdup(spec->workspace_out) : NULL;
+    if (spec->state.len)
+        j->state_bytes =
+            at_most(spec->state_bytes ? spec->state_bytes : CS_STATE_DEFAULT, CS_STATE_MAX);
     j->events = events;
     j->ctx = ctx;
     j->asked_ns = j->started_ns = cs_now_ns();
@@ -447,6 +452,7 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     if (spec->language != CS_TYPESCRIPT && cs_guest_job_start(j, spec, err) < 0) {
         cs_roots_done(&j->roots);
         free(j->workspace);
+        free(j->workspace_out);
         free(j);
         return -1;
     }

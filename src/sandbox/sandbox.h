@@ -44,12 +44,14 @@ struct cs_sandbox_options {
 };
 
 #define CS_RECYCLE_AFTER 2000
+#define CS_STATE_DEFAULT (1u << 20)
 
 struct cs_job_spec {
     enum cs_language language;
     struct cs_str source; /* borrowed until cs_job_start returns, like inputs and state */
     struct cs_str inputs; /* JSON or empty */
     struct cs_str state;  /* JSON; empty: there is none, and none is wanted back */
+    uint64_t state_bytes; /* the largest that it may become; 0: CS_STATE_DEFAULT */
     uint64_t seed[2];
     struct cs_limits limits;
     const char *workspace; /* directory of the host to copy in and out, or NULL */

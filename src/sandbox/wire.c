@@ -178,6 +178,7 @@ void cs_put_program(struct cs_buf *b, const struct cs_program *p)
     cs_put_u32(b, p->log_bytes);
     cs_put_u32(b, p->log_lines);
     cs_put_u32(b, p->result_bytes);
+    cs_put_u32(b, p->state_bytes);
     cs_put_u32(b, p->json_depth);
     cs_put_u32(b, p->argument_bytes);
     cs_put_u32(b, p->calls_at_once);
@@ -237,9 +238,9 @@ bool cs_field_program(struct cs_str body, struct cs_program *p)
     *p = (struct cs_program){0};
     return cs_field_u64(&body, &p->seed[0]) && cs_field_u64(&body, &p->seed[1]) &&
            cs_field_u32(&body, &p->log_bytes) && cs_field_u32(&body, &p->log_lines) &&
-           cs_field_u32(&body, &p->result_bytes) && cs_field_u32(&body, &p->json_depth) &&
-           cs_field_u32(&body, &p->argument_bytes) && cs_field_u32(&body, &p->calls_at_once) &&
-           cs_field_u32(&body, &p->wall_ms) && cs_field_str(&body, &p->source) &&
-           cs_field_str(&body, &p->inputs) && cs_field_str(&body, &p->state) &&
-           cs_field_str(&body, &p->globals);
+           cs_field_u32(&body, &p->result_bytes) && cs_field_u32(&body, &p->state_bytes) &&
+           cs_field_u32(&body, &p->json_depth) && cs_field_u32(&body, &p->argument_bytes) &&
+           cs_field_u32(&body, &p->calls_at_once) && cs_field_u32(&body, &p->wall_ms) &&
+           cs_field_str(&body, &p->source) && cs_field_str(&body, &p->inputs) &&
+           cs_field_str(&body, &p->state) && cs_field_str(&body, &p->globals);
 }

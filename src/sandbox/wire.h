@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#define CS_WIRE_VERSION 1
+#define CS_WIRE_VERSION 2
 
 #define CS_KIB 1024u
 #define CS_MIB (1024u * 1024u)
@@ -34,7 +34,8 @@
 #define CS_CALL_MAX    (16u * CS_MIB)
 #define CS_FILE_MAX    (32u * CS_MIB)
 #define CS_LOG_MAX     (256u * CS_KIB)
-#define CS_DONE_MAX    (32u * CS_MIB)
+#define CS_STATE_MAX   (16u * CS_MIB)
+#define CS_DONE_MAX    (32u * CS_MIB + CS_STATE_MAX)
 
 /* Calls that wait for their answer, and the bytes of their arguments: more ends the program. A
  * worker sends no more than its limit at once, so only one that lies gets here. */
@@ -65,8 +66,9 @@ enum cs_phase {
  *   RESULT    answers CALL or FILE id: u8 status (enum cs_answer), str payload. Of a CALL that
  * failed the payload is JSON {message, retryable?, suggestion?, type?}, of a FILE a message LOG u8
  * level (enum cs_level), str text PROGRESS  str JSON {progress, total?, message?} DONE      u8
- * outcome (enum cs_outcome), str result or error as JSON, u32 times memory was refused CANCEL
- * nothing: abort what waits; the daemon kills the process soon after
+ * outcome (enum cs_outcome), str result or error as JSON, u32 times memory was refused, str the
+ * state as JSON if it is not what PROGRAM said CANCEL nothing: abort what waits; the daemon kills
+ * the process soon after
  */
 #define CS_MESSAGES(X)                                                                     \
     X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                     \
@@ -104,7 +106,11 @@ enum cs_answer {
                      */
 };
 
-enum cs_outcome { CS_OUTCOME_VALUE, CS_OUTCOME_ERROR };
+enum cs_outcome {
+    CS_OUTCOME_VALUE,
+    CS_OUTCOME_ERROR,
+    CS_OUTCOME_PRINTED, /* guests: its result is what it printed */
+};
 
 enum cs_level { CS_LEVEL_DEBUG, CS_LEVEL_INFO, CS_LEVEL_WARN, CS_LEVEL_ERROR };
 
@@ -150,6 +156,7 @@ struct cs_program {
     uint32_t log_bytes;    /* what the worker may send in LOG frames before it says "truncated" */
     uint32_t log_lines;
     uint32_t result_bytes;   /* largest result JSON */
+    uint32_t state_bytes;    /* largest state JSON; 0: what becomes of it is not wanted */
     uint32_t json_depth;     /* deepest result, argument or input */
     uint32_t argument_bytes; /* largest arguments of one call */
     uint32_t calls_at_once;  /* calls under way; others wait, small ones in the daemon */

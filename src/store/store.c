@@ -1,218 +1,395 @@
+/*
+ * The queue between the loop and the thread that has the database.
+ *
+ *   loop:   ask -> queue ................................. told: `done`s, in order
+ *   thread:          take all -> files -> BEGIN, each, COMMIT -> files -> wake the loop
+ *
+ * What waits is one batch and one commit, so that many changes share its cost. If a batch fails as
+ * a whole, each of its operations is tried again alone, and only the guilty ones fail.
+ */
 #include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/own.h"
+#include "store/inside.h"
+
+#define BATCH    4096 /* then other processes have a turn */
+#define PROBE_NS 1000000000ull
+
+struct list {
+    struct cs_op *first, **end;
+};
+
+struct cs_store {
+    struct cs_db db; /* the thread's */
+
+    uv_mutex_t lock; /* for all until the next empty line */
+    uv_cond_t wake;
+    struct list queue, ready;
+    struct cs_err health_there;
+    bool stopping, ended;
+
+    /* The loop's. */
+    uv_async_t async;
+    uv_thread_t thread;
+    struct list refused;
+    struct cs_err health;
+    size_t ops, bytes; /* asked for, and not told */
+    bool closing;
+    void (*closed)(void *ctx);
+    void *closed_ctx;
+};
+
+static void list_init(struct list *l)
+{
+    l->first = NULL;
+    l->end = &l->first;
+}
+
+static void list_push(struct list *l, struct cs_op *op)
+{
+    op->next = NULL;
+    *l->end = op;
+    l->end = &op->next;
+}
+
+static struct cs_op *list_take(struct list *l)
+{
+    struct cs_op *first = l->first;
+    list_init(l);
+    return first;
+}
+
+int64_t cs_store_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- an operation --- */
+
+struct cs_op *cs_op_new(struct cs_store *store, const struct cs_op_kind *kind, void *ctx)
+{
+    struct cs_op *op = CS_NEW(struct cs_op);
+    op->store = store;
+    op->kind = kind;
+    op->ctx = ctx;
+    return op;
+}
+
+void cs_op_keep(struct cs_op *op, struct cs_str *const *texts)
+{
+    size_t total = 1;
+    for (size_t i = 0; texts[i]; i++)
+        total += texts[i]->len;
+    char *at = op->kept = cs_calloc(total, 1);
+    op->kept_bytes = total;
+    for (size_t i = 0; texts[i]; i++) {
+        if (texts[i]->len)
+            memcpy(at, texts[i]->at, texts[i]->len);
+        texts[i]->at = at;
+        at += texts[i]->len;
+    }
+}
+
+void cs_op_check(struct cs_op *op, struct cs_str tenant, struct cs_str id)
+{
+    if (tenant.len > CS_STORE_ID || id.len > CS_STORE_ID || !id.len)
+        cs_fail(&op->err, CS_INVALID, "a name or id has 1 to %d bytes, not %zu", CS_STORE_ID,
+                id.len > tenant.len ? id.len : tenant.len);
+}
+
+void *cs_op_row(struct cs_op *op, size_t size)
+{
+    if (op->count == op->cap) {
+        op->cap = op->cap ? op->cap * 2 : 1;
+        op->rows = cs_realloc(op->rows, op->cap, size);
+    }
+    void *row = (char *)op->rows + op->count++ * size;
+    memset(row, 0, size);
+    return row;
+}
+
+void cs_op_tell_stored(const struct cs_op *op)
+{
+    if (op->done.stored)
+        op->done.stored(op->ctx, &op->err);
+}
+
+/* Nothing came of it yet. */
+static void op_reset(struct cs_op *op)
+{
+    op->err = (struct cs_err){0};
+    op->count = 0;
+    op->content = (struct cs_str){0};
+    op->again = false;
+    cs_arena_done(&op->arena);
+}
+
+static void op_free(struct cs_op *op)
+{
+    cs_arena_done(&op->arena);
+    free(op->rows);
+    free(op->kept);
+    free(op);
+}
+
+void cs_op_ask(struct cs_op *op)
+{
+    struct cs_store *s = op->store;
+    bool full = s->ops >= CS_STORE_OPS || s->bytes + op->kept_bytes > CS_STORE_BYTES;
+    if (!op->err.code && s->closing)
+        cs_fail(&op->err, CS_SYSTEM, "the store is being closed");
+    if (!op->err.code && full)
+        cs_fail(&op->err, CS_BUSY, "%s: too many changes are waiting; try again", s->db.path);
+    s->ops++;
+    s->bytes += op->kept_bytes;
+    if (op->err.code) {
+        list_push(&s->refused, op);
+        uv_async_send(&s->async);
+        return;
+    }
+    uv_mutex_lock(&s->lock);
+    bool idle = !s->queue.first;
+    list_push(&s->queue, op);
+    if (idle)
+        uv_cond_signal(&s->wake);
+    uv_mutex_unlock(&s->lock);
+}
+
+/* --- the thread --- */
+
+/* One operation; -1: the transaction is gone with it. */
+static int run_one(struct cs_db *db, struct cs_op *op)
+{
+    struct cs_err ignored;
+    bool inside = !cs_db_broken(db), steps = inside && op->kind->steps;
+    if (steps && cs_sql_do(db, CS_SQL_SAVE, &op->err, "") < 0)
+        return -1;
+    bool failed = op->kind->run(db, op) < 0;
+    if (inside && cs_db_broken(db))
+        return -1;
+    if (steps && failed && cs_sql_do(db, CS_SQL_UNDO, &ignored, "") < 0)
+        return -1;
+    if (steps && cs_sql_do(db, CS_SQL_RELEASE, failed ? &ignored : &op->err, "") < 0)
+        return -1;
+    return 0;
+}
+
+/* It cannot be written to at all: the others can still read. */
+static void run_readers(struct cs_db *db, struct cs_op **ops, size_t count,
+                        const struct cs_err *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ops[i]->err.code)
+            continue;
+        if (ops[i]->kind->writes)
+            ops[i]->err = *why;
+        else
+            run_one(db, ops[i]);
+    }
+}
+
+/* In one transaction. -1: nothing of it was done, and `err` says why. */
+static int attempt(struct cs_db *db, struct cs_op **ops, size_t count, struct cs_err *err)
+{
+    bool writes = false;
+    for (size_t i = 0; i < count; i++)
+        writes |= ops[i]->kind->writes && !ops[i]->err.code;
+    if (writes && cs_db_begin(db, err) < 0) {
+        run_readers(db, ops, count, err);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (ops[i]->err.code || run_one(db, ops[i]) == 0)
+            continue;
+        *err = ops[i]->err;
+        cs_db_rollback(db);
+        return -1;
+    }
+    if (!writes || cs_db_commit(db, err) == 0)
+        return 0;
+    cs_db_rollback(db);
+    return -1;
+}
+
+/* Those whose files failed are out already, and stay so. */
+static void run_batch(struct cs_db *db, struct cs_op **ops, size_t count)
+{
+    static const struct cs_err unknown = {.code = CS_SYSTEM, .msg = "the database failed"};
+    struct cs_err err = {0};
+    bool out[BATCH];
+    for (size_t i = 0; i < count; i++) {
+        struct cs_op *op = ops[i];
+        out[i] = op->kind->before && op->kind->before(db, op) < 0;
+    }
+    if (attempt(db, ops, count, &err) < 0) {
+        for (size_t i = 0; i < count; i++) {
+            if (out[i])
+                continue;
+            op_reset(ops[i]);
+            if (attempt(db, &ops[i], 1, &err) < 0)
+                ops[i]->err = err.code ? err : unknown;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!ops[i]->err.code && ops[i]->kind->after)
+            ops[i]->kind->after(db, ops[i]);
+}
+
+/* The next ones, or none: it is time to see whether it works again, or to stop. */
+static size_t take(struct cs_store *s, struct cs_op **ops, bool *stop)
+{
+    size_t n = 0;
+    uv_mutex_lock(&s->lock);
+    while (!s->queue.first && !s->stopping) {
+        if (!s->health_there.code)
+            uv_cond_wait(&s->wake, &s->lock);
+        else if (uv_cond_timedwait(&s->wake, &s->lock, PROBE_NS) == UV_ETIMEDOUT)
+            break;
+    }
+    for (; n < BATCH && s->queue.first; n++) {
+        ops[n] = s->queue.first;
+        s->queue.first = ops[n]->next;
+    }
+    if (!s->queue.first)
+        s->queue.end = &s->queue.first;
+    *stop = !n && s->stopping;
+    uv_mutex_unlock(&s->lock);
+    return n;
+}
+
+static void give(struct cs_store *s, struct cs_op **ops, size_t count, const struct cs_err *health)
+{
+    uv_mutex_lock(&s->lock);
+    for (size_t i = 0; i < count; i++) {
+        bool again = ops[i]->again && !ops[i]->err.code;
+        ops[i]->again = false;
+        list_push(again ? &s->queue : &s->ready, ops[i]);
+    }
+    s->health_there = *health;
+    uv_mutex_unlock(&s->lock);
+    uv_async_send(&s->async);
+}
+
+/* A change that succeeded shows that it works, one that the system refused that it does not. */
+static void judge(struct cs_op **ops, size_t count, struct cs_err *health)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum cs_code code = ops[i]->err.code;
+        if (ops[i]->kind->writes && (code == CS_OK || code == CS_SYSTEM))
+            *health = ops[i]->err;
+    }
+}
+
+static void work(void *arg)
+{
+    struct cs_store *s = arg;
+    CS_AUTO_FREE struct cs_op **ops = cs_calloc(BATCH, sizeof *ops);
+    struct cs_err health = {0};
+    for (bool stop = false; !stop;) {
+        size_t count = take(s, ops, &stop);
+        if (count) {
+            run_batch(&s->db, ops, count);
+            judge(ops, count, &health);
+        } else if (!stop) {
+            struct cs_err err = {0};
+            cs_db_probe(&s->db, &err);
+            health = err;
+        }
+        give(s, ops, count, &health);
+    }
+    cs_db_close(&s->db);
+    uv_mutex_lock(&s->lock);
+    s->ended = true;
+    uv_mutex_unlock(&s->lock);
+    uv_async_send(&s->async);
+}
+
+/* --- the loop --- */
+
+static void tell(struct cs_store *s, struct cs_op *op)
+{
+    for (struct cs_op *next; op; op = next) {
+        next = op->next;
+        s->ops--;
+        s->bytes -= op->kept_bytes;
+        op->kind->tell(op);
+        op_free(op);
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct cs_store *s = handle->data;
+    void (*closed)(void *) = s->closed;
+    void *ctx = s->closed_ctx;
+    uv_mutex_destroy(&s->lock);
+    uv_cond_destroy(&s->wake);
+    free(s);
+    if (closed)
+        closed(ctx);
+}
+
+static void on_wake(uv_async_t *async)
+{
+    struct cs_store *s = async->data;
+    uv_mutex_lock(&s->lock);
+    struct cs_op *ready = list_take(&s->ready);
+    bool ended = s->ended;
+    s->health = s->health_there;
+    uv_mutex_unlock(&s->lock);
+    tell(s, ready);
+    tell(s, list_take(&s->refused));
+    /* A `done` may have asked for more: that was refused, and is told in the next round. */
+    if (!ended || s->refused.first)
+        return;
+    uv_thread_join(&s->thread);
+    uv_close((uv_handle_t *)async, on_closed);
+}
 
 int cs_store_open(uv_loop_t *loop, const char *dir, struct cs_store **store, struct cs_err *err)
 {
-    (void)loop;
-    (void)dir;
-    (void)store;
-    return cs_fail(err, CS_SYSTEM, "the store cannot be opened yet");
+    struct cs_store *s = CS_NEW(struct cs_store);
+    if (cs_db_open(dir, &s->db, err) < 0) {
+        cs_db_close(&s->db);
+        free(s);
+        return -1;
+    }
+    list_init(&s->queue);
+    list_init(&s->ready);
+    list_init(&s->refused);
+    s->async.data = s;
+    uv_mutex_init(&s->lock);
+    uv_cond_init(&s->wake);
+    uv_async_init(loop, &s->async, on_wake);
+    int code = uv_thread_create(&s->thread, work, s);
+    if (code < 0) {
+        cs_db_close(&s->db);
+        uv_close((uv_handle_t *)&s->async, on_closed);
+        return cs_fail(err, CS_SYSTEM, "a thread for the database: %s", uv_strerror(code));
+    }
+    *store = s;
+    return 0;
 }
 
-void cs_store_close(struct cs_store *store, void (*closed)(void *ctx), void *ctx)
+void cs_store_close(struct cs_store *s, void (*closed)(void *ctx), void *ctx)
 {
-    (void)store;
-    (void)closed;
-    (void)ctx;
+    s->closing = true;
+    s->closed = closed;
+    s->closed_ctx = ctx;
+    uv_mutex_lock(&s->lock);
+    s->stopping = true;
+    uv_cond_signal(&s->wake);
+    uv_mutex_unlock(&s->lock);
 }
 
-void cs_store_health(const struct cs_store *store, struct cs_err *err)
+void cs_store_health(const struct cs_store *s, struct cs_err *err)
 {
-    (void)store;
-    (void)err;
-}
-
-void cs_store_key_add(struct cs_store *s, const struct cs_key_row *row, cs_stored *done, void *ctx)
-{
-    (void)s;
-    (void)row;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_key_get(struct cs_store *s, struct cs_str id, cs_key_found *done, void *ctx)
-{
-    (void)s;
-    (void)id;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_keys(struct cs_store *s, cs_key_found *done, void *ctx)
-{
-    (void)s;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_key_revoke(struct cs_store *s, struct cs_str name, int64_t when, cs_stored *done,
-                         void *ctx)
-{
-    (void)s;
-    (void)name;
-    (void)when;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_key_rotate(struct cs_store *s, struct cs_str name, struct cs_str new_id,
-                         const unsigned char hash[32], int64_t expires, cs_stored *done, void *ctx)
-{
-    (void)s;
-    (void)name;
-    (void)new_id;
-    (void)hash;
-    (void)expires;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_key_used(struct cs_store *s, struct cs_str id, int64_t when)
-{
-    (void)s;
-    (void)id;
-    (void)when;
-}
-
-void cs_store_session_add(struct cs_store *s, const struct cs_session_row *row, uint64_t most,
-                          cs_stored *done, void *ctx)
-{
-    (void)s;
-    (void)row;
-    (void)most;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_session_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
-                          cs_session_found *done, void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)id;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_sessions(struct cs_store *s, struct cs_str tenant, size_t limit, size_t offset,
-                       cs_session_found *done, void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)limit;
-    (void)offset;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_session_put(struct cs_store *s, struct cs_str tenant, struct cs_str id,
-                          uint64_t version, struct cs_str state, int64_t now, cs_stored *done,
-                          void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)id;
-    (void)version;
-    (void)state;
-    (void)now;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_session_end(struct cs_store *s, struct cs_str tenant, struct cs_str id,
-                          cs_stored *done, void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)id;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_sessions_expire(struct cs_store *s, int64_t now, cs_session_found *done, void *ctx)
-{
-    (void)s;
-    (void)now;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_execution_begin(struct cs_store *s, const struct cs_execution_row *row,
-                              cs_execution_found *done, void *ctx)
-{
-    (void)s;
-    (void)row;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_execution_end(struct cs_store *s, const struct cs_execution_row *row, cs_stored *done,
-                            void *ctx)
-{
-    (void)s;
-    (void)row;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_execution_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
-                            cs_execution_found *done, void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)id;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_executions(struct cs_store *s, struct cs_str tenant,
-                         const struct cs_execution_filter *filter, cs_execution_found *done,
-                         void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)filter;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_executions_forget(struct cs_store *s, int64_t when, cs_stored *done, void *ctx)
-{
-    (void)s;
-    (void)when;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_artifact_add(struct cs_store *s, const struct cs_artifact_row *row,
-                           struct cs_str content, cs_stored *done, void *ctx)
-{
-    (void)s;
-    (void)row;
-    (void)content;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_artifact_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
-                           uint64_t offset, size_t max, cs_artifact_found *done, void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)id;
-    (void)offset;
-    (void)max;
-    (void)done;
-    (void)ctx;
-}
-
-void cs_store_artifacts(struct cs_store *s, struct cs_str tenant, struct cs_str session,
-                        struct cs_str execution, size_t limit, cs_artifact_found *done, void *ctx)
-{
-    (void)s;
-    (void)tenant;
-    (void)session;
-    (void)execution;
-    (void)limit;
-    (void)done;
-    (void)ctx;
+    *err = s->health;
 }

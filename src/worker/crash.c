@@ -64,6 +64,7 @@ static void prebuild(struct cs_buf *frame, const char *json)
     cs_put_u8(frame, CS_OUTCOME_ERROR);
     cs_put_str(frame, cs_str(json));
     cs_put_u32(frame, frame == &last.memory);
+    cs_put_str(frame, CS_STR(""));
     cs_frame_end(frame, mark);
 }
 

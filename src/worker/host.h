@@ -40,6 +40,7 @@
     X(fire)        /* (id): a timer */                                           \
     X(describe)    /* (error): a plain description of whatever was thrown */     \
     X(encode)      /* (value, bytes, depth): JSON text, or throws */             \
+    X(encodeState) /* (bytes, depth): that of `state` */                         \
     X(rejected)    /* (promise, reason): nobody handled it */                    \
     X(makeError)   /* (type, message or error, file): a branded error */         \
     X(warm)        /* (thorough): exercises the engine and the runtime, in the zygote */
@@ -70,6 +71,7 @@ struct cs_worker {
     struct cs_buf early;       /* read from the socket before its turn: see cs_bridge_send */
     struct cs_arena arena;     /* lives as long as the execution */
     struct cs_program program; /* numbers only: the strings are gone once it has been read */
+    struct cs_str state;       /* as it came, if it is wanted back */
     struct cs_random random;
     bool running; /* between VERDICT and the program's end: calls, files, logs may be sent */
     struct cs_buf answer; /* the DONE frame, once the program has settled */

@@ -38,12 +38,14 @@ static struct cs_worker *const w = &cs_worker;
 
 /* ---- the end ---- */
 
-static void build_done(struct cs_buf *b, enum cs_outcome outcome, struct cs_str json)
+static void build_done(struct cs_buf *b, enum cs_outcome outcome, struct cs_str json,
+                       struct cs_str state)
 {
     size_t mark = cs_frame_begin(b, CS_MSG_DONE, 0, 0);
     cs_put_u8(b, (uint8_t)outcome);
     cs_put_str(b, json);
     cs_put_u32(b, cs_memory_refused());
+    cs_put_str(b, state);
     cs_frame_end(b, mark);
 }
 
@@ -67,7 +69,7 @@ static void send_and_exit(struct cs_str frame)
 void cs_serve_done(enum cs_outcome outcome, struct cs_str json)
 {
     cs_buf_clear(&w->out);
-    build_done(&w->out, outcome, json);
+    build_done(&w->out, outcome, json, (struct cs_str){0});
     send_and_exit(cs_buf_str(&w->out));
 }
 
@@ -84,20 +86,25 @@ static void fail_plain(const char *type, const char *message, const char *sugges
     cs_serve_done(CS_OUTCOME_ERROR, cs_buf_str(&json));
 }
 
-/* The result as JSON, or the error that kept it from becoming JSON. */
+/* What the prelude made into JSON, or the error that kept it from becoming JSON. */
+static bool encoded(enum cs_entry entry, size_t argc, const JSValueRef argv[], struct cs_buf *json)
+{
+    JSValueRef exception = NULL;
+    JSValueRef text = cs_host_call(entry, argc, argv, &exception);
+    if (!exception && text && cs_text_put_value(w->ctx, json, text))
+        return true;
+    cs_buf_clear(json);
+    cs_report_exception(exception ? exception : JSValueMakeUndefined(w->ctx), json);
+    return false;
+}
+
 static enum cs_outcome encode_result(JSValueRef value, struct cs_buf *json)
 {
-    uint32_t max = w->program.result_bytes;
-    if (max > CS_DONE_MAX - 1024)
-        max = CS_DONE_MAX - 1024;
-    JSValueRef exception = NULL;
+    const uint32_t most = CS_DONE_MAX - CS_STATE_MAX - CS_KIB;
+    uint32_t max = w->program.result_bytes < most ? w->program.result_bytes : most;
     JSValueRef argv[] = {value, cs_host_number(max), cs_host_number(w->program.json_depth)};
-    JSValueRef text = cs_host_call(CS_ENTRY_encode, CS_COUNT(argv), argv, &exception);
-    if (exception || !text || !cs_text_put_value(w->ctx, json, text)) {
-        cs_buf_clear(json);
-        cs_report_exception(exception ? exception : JSValueMakeUndefined(w->ctx), json);
+    if (!encoded(CS_ENTRY_encode, CS_COUNT(argv), argv, json))
         return CS_OUTCOME_ERROR;
-    }
     if (json->len <= max)
         return CS_OUTCOME_VALUE;
     cs_buf_clear(json);
@@ -113,21 +120,52 @@ static enum cs_outcome encode_result(JSValueRef value, struct cs_buf *json)
     return CS_OUTCOME_ERROR;
 }
 
+/* Empty if it is what it was. A failure takes the place of the result. */
+static enum cs_outcome encode_state(struct cs_buf *state, struct cs_buf *json)
+{
+    uint32_t max = w->program.state_bytes;
+    JSValueRef argv[] = {cs_host_number(max), cs_host_number(w->program.json_depth)};
+    if (!encoded(CS_ENTRY_encodeState, CS_COUNT(argv), argv, state)) {
+        cs_buf_clear(json);
+        cs_buf_putstr(json, cs_buf_str(state));
+        cs_buf_clear(state);
+        return CS_OUTCOME_ERROR;
+    }
+    if (cs_str_eq(cs_buf_str(state), w->state))
+        cs_buf_clear(state);
+    if (state->len <= max)
+        return CS_OUTCOME_VALUE;
+    cs_buf_clear(state);
+    cs_buf_clear(json);
+    struct cs_report r = {.type = "resource_error",
+                          .name = CS_STR("RangeError"),
+                          .message = CS_STR("`state` is too large"),
+                          .suggestion = CS_STR("Keep less in `state`: large data belongs into a "
+                                               "file in /workspace."),
+                          .limit = "state",
+                          .limit_value = max,
+                          .limit_unit = "bytes"};
+    cs_report_plain(&r, json);
+    return CS_OUTCOME_ERROR;
+}
+
 void cs_serve_settled(bool ok, JSValueRef value)
 {
     if (w->answer.len)
         return;
-    CS_AUTO_BUF struct cs_buf json = {0};
+    CS_AUTO_BUF struct cs_buf json = {0}, state = {0};
     enum cs_outcome outcome = CS_OUTCOME_ERROR;
     if (ok)
         outcome = encode_result(value, &json);
     else
         cs_report_exception(value, &json);
+    if (outcome == CS_OUTCOME_VALUE && w->program.state_bytes)
+        outcome = encode_state(&state, &json);
     w->running = false;
     w->lingers = outcome == CS_OUTCOME_VALUE && w->waiting > 0;
     if (w->lingers)
         cs_host_call(CS_ENTRY_unfinished, 0, NULL, NULL);
-    build_done(&w->answer, outcome, cs_buf_str(&json));
+    build_done(&w->answer, outcome, cs_buf_str(&json), cs_buf_str(&state));
     cs_crash_answer(cs_buf_str(&w->answer));
 }
 
@@ -274,6 +312,8 @@ static void read_program(const struct cs_frame *frame)
     cs_servers_start(p->globals);
     JSUnlock(w->ctx);
     struct cs_str source = cs_arena_dup(&w->arena, p->source);
+    if (p->state_bytes)
+        w->state = cs_arena_dup(&w->arena, p->state);
     p->source = p->inputs = p->state = p->globals = (struct cs_str){0};
     cs_modules_start(source);
 }

@@ -8,7 +8,8 @@
     caisson.progress(3, total=10, message="reading")
     caisson.log("warn", "slower than usual")
 
-`caisson.inputs` is what the caller passed in. A tool that fails raises `caisson.ToolError`.
+`caisson.inputs` is what the caller passed in, `caisson.state` the dict that a session keeps from one
+program to the next. A tool that fails raises `caisson.ToolError`.
 """
 
 import asyncio as _asyncio
@@ -27,12 +28,13 @@ __all__ = [
     "progress",
     "log",
     "inputs",
+    "state",
     "ToolError",
 ]
 
 # Frames as in sandbox/wire.h: length, type, version, id, time; then the body.
 _HEAD = _struct.Struct("=IHHQq")
-_VERSION = 1
+_VERSION = 2
 _CALL, _RESULT, _LOG, _PROGRESS, _DONE = 7, 9, 10, 11, 12
 _LEVELS = {"debug": 0, "info": 1, "warn": 2, "warning": 2, "error": 3}
 _CODES = {1: "MISSING", 2: "DENIED", 3: "LIMIT", 4: "INVALID", 5: "FAILED"}
@@ -53,6 +55,15 @@ try:
         inputs = _json.load(_file)
 except FileNotFoundError:
     inputs = {}
+
+# Only in a session there is a file.
+try:
+    with open("/caisson/state.json", encoding="utf-8") as _file:
+        _state_text = _file.read()
+    state = _json.loads(_state_text)
+except FileNotFoundError:
+    _state_text = None
+    state = {}
 
 
 class ToolError(Exception):
@@ -305,12 +316,55 @@ def log(level, text):
         _send(_LOG, 0, bytes([_LEVELS.get(str(level).lower(), 1)]) + _str(str(text)))
 
 
-def _done(outcome, text):
+def _done(outcome, text, kept=""):
     """The end of the program, said once by the driver."""
     global _ended
     with _Turn():
-        _send(_DONE, 0, bytes([outcome]) + _str(text) + _struct.pack("=I", 0))
+        _send(_DONE, 0, bytes([outcome]) + _str(text) + _struct.pack("=I", 0) + _str(kept))
         _ended = True
+
+
+class StateError(TypeError):
+    """`state` holds something that the next program would not find as it was left."""
+
+    type = "validation_error"
+    suggestion = "Keep dicts with text keys, lists, texts, numbers, booleans and None."
+
+
+def _check(value, path, parents):
+    if value is None or isinstance(value, (str, bool, int)):
+        return
+    if isinstance(value, float) and value - value == 0:
+        return
+    if id(value) in parents:
+        raise StateError(f"`state` refers to itself at {path}")
+    if len(parents) >= 100:
+        raise StateError(f"`state` is nested more than 100 levels deep (at {path[:200]})")
+    inner = parents | {id(value)}
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            _check(item, f"{path}[{index}]", inner)
+        return
+    if not isinstance(value, dict):
+        kind = repr(value) if isinstance(value, float) else f"a {type(value).__name__}"
+        raise StateError(f"`state` cannot be kept: {kind} at {path} has no JSON form")
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise StateError(f"`state` cannot be kept: the key {key!r:.80} at {path} is not a text")
+        _check(item, f"{path}.{key:.100}", inner)
+
+
+def _kept(value):
+    """The state as JSON; empty if it is what it was, or nobody keeps it."""
+    if _state_text is None:
+        return ""
+    if not isinstance(value, dict):
+        raise StateError(
+            f"`state` must stay a dict, and is a {type(value).__name__} at the program's end"
+        )
+    _check(value, "$", frozenset())
+    text = _json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return "" if text == _state_text else text
 
 
 def _plain(value):

@@ -13,6 +13,7 @@ const CODES = { 1: 'MISSING', 2: 'DENIED', 3: 'LIMIT', 4: 'INVALID', 5: 'FAILED'
 const TYPES = { MISSING: 'permission_error', DENIED: 'permission_error', LIMIT: 'resource_error', INVALID: 'validation_error' };
 const typeOf = new WeakMap(); // of a ToolError, for the report
 const inputs = JSON.parse(fs.readFileSync('/caisson/inputs.json', 'utf8') || '{}');
+const before = fs.existsSync('/caisson/state.json') ? fs.readFileSync('/caisson/state.json', 'utf8') : undefined; // only in a session
 
 class ToolError extends Error {
   constructor(message, { code = 'FAILED', server, tool, retryable = false, suggestion } = {}) {
@@ -41,7 +42,7 @@ function frame(kind, id, body) {
   const head = Buffer.alloc(HEAD);
   head.writeUInt32LE(body.length, 0);
   head.writeUInt16LE(kind, 4);
-  head.writeUInt16LE(1, 6);
+  head.writeUInt16LE(2, 6);
   head.writeBigUInt64LE(id, 8);
   return Buffer.concat([head, body]);
 }
@@ -117,9 +118,49 @@ const tools = new Proxy({}, {
   }) : undefined,
 });
 
-function done(outcome, json) {
-  const tail = Buffer.alloc(4);
-  send(frame(DONE, 0n, Buffer.concat([Buffer.from([outcome]), text(json), tail])));
+let ended = false;
+function done(outcome, json, kept = '') {
+  ended = true;
+  send(frame(DONE, 0n, Buffer.concat([Buffer.from([outcome]), text(json), Buffer.alloc(4), text(kept)])));
+}
+
+class StateError extends TypeError {
+  constructor(message) {
+    super('`state` ' + message);
+    this.name = 'StateError';
+    this.suggestion = 'Keep plain objects, arrays, texts, finite numbers, booleans and null.';
+    typeOf.set(this, 'validation_error');
+  }
+}
+
+// What would come back as something else is not kept silently.
+function check(value, path, parents) {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return;
+  const kind = typeof value === 'number' ? String(value) : typeof value === 'object' ? `a ${value.constructor?.name ?? 'object'}` : `a ${typeof value}`;
+  const proto = typeof value === 'object' ? Object.getPrototypeOf(value) : undefined;
+  const plain = Array.isArray(value) || proto === Object.prototype || proto === null;
+  if (!plain || typeof value.toJSON === 'function') throw new StateError(`cannot be kept: ${kind} at ${path} has no JSON form`);
+  if (parents.includes(value)) throw new StateError(`refers to itself at ${path}`);
+  if (parents.length >= 100) throw new StateError(`is nested more than 100 levels deep (at ${path.slice(0, 200)})`);
+  const inner = [...parents, value];
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) check(value[i], `${path}[${i}]`, inner);
+  else for (const [key, item] of Object.entries(value)) if (item !== undefined) check(item, `${path}.${key.slice(0, 100)}`, inner);
+}
+
+// The state as JSON; empty if it is what it was, or nobody keeps it.
+function kept() {
+  if (before === undefined) return '';
+  const state = globalThis.state;
+  if (state === null || typeof state !== 'object' || Array.isArray(state)) throw new StateError('must stay an object');
+  check(state, '$', []);
+  const now = JSON.stringify(state);
+  return now === before ? '' : now;
+}
+
+function failed(error, source) {
+  console.error(error instanceof Error ? error.stack : error);
+  process.exitCode = 1;
+  done(1, JSON.stringify(describe(error, source)));
 }
 
 function describe(error, source) {
@@ -136,7 +177,7 @@ function describe(error, source) {
   }
   return {
     type: syntax ? 'syntax_error' : typeOf.get(error) ?? 'runtime_error',
-    suggestion: error instanceof ToolError ? error.suggestion : undefined,
+    suggestion: error instanceof ToolError || error instanceof StateError ? error.suggestion : undefined,
     name: isError ? error.name : 'Error',
     message: ((error instanceof ToolError ? `${error.server}.${error.tool}: ` : '')
       + (isError ? error.message : String(error))).slice(0, 8192),
@@ -179,23 +220,33 @@ function loadCommon(source) {
 
 async function drive() {
   globalThis.inputs = inputs;
+  globalThis.state = before === undefined ? {} : JSON.parse(before);
   globalThis.caisson = caisson;
   globalThis.tools = tools;
   globalThis.ToolError = ToolError;
   globalThis.searchTools = caisson.searchTools;
   globalThis.readToolDefinition = caisson.readToolDefinition;
   const source = fs.readFileSync('/caisson/program.cjs', 'utf8');
+  // A program without a value of its own is over when the process is.
+  process.on('exit', (code) => {
+    if (code !== 0 || ended) return;
+    try {
+      const state = kept();
+      if (state) done(2, '', state);
+    } catch (error) {
+      failed(error, source);
+    }
+  });
   try {
     const main = await load(source);
     const own = /^(?:await\s+)?(?:\(\s*)?main\s*\(/m.test(source);
     if (main !== undefined && !own) {
       const value = typeof main === 'function' ? await main(inputs) : await main;
-      done(0, JSON.stringify(value === undefined ? null : value));
+      const json = JSON.stringify(value === undefined ? null : value);
+      done(0, json, kept());
     }
   } catch (error) {
-    console.error(error instanceof Error ? error.stack : error);
-    process.exitCode = 1;
-    done(1, JSON.stringify(describe(error, source)));
+    failed(error, source);
   }
 }
 

@@ -56,7 +56,11 @@ def run(source):
     code = compile(tree, NAME, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     module = types.ModuleType("__main__")
     module.__dict__.update(
-        __file__=NAME, __builtins__=__builtins__, inputs=caisson.inputs, caisson=caisson
+        __file__=NAME,
+        __builtins__=__builtins__,
+        inputs=caisson.inputs,
+        state=caisson.state,
+        caisson=caisson,
     )
     sys.modules["__main__"] = module
     sys.argv = [NAME]
@@ -97,7 +101,7 @@ def describe(error, source):
                 line = frame.lineno
                 column = frame.colno + 1 if getattr(frame, "colno", None) is not None else None
     message = error.msg if kind == "syntax_error" else str(error)
-    if isinstance(error, caisson.ToolError):
+    if isinstance(error, (caisson.ToolError, caisson.StateError)):
         kind = error.type
     return {
         "type": kind,
@@ -137,26 +141,46 @@ def fail(error, source):
     return 1
 
 
-def finish(value):
+def kept(first):
+    """The state, wherever the program put a new one: its own name for it, or caisson.state."""
+    own = getattr(sys.modules["__main__"], "state", first)
+    return caisson._kept(caisson.state if own is first else own)
+
+
+def finish(value, first):
     import json
 
     text = json.dumps(value, default=caisson._plain, allow_nan=False, ensure_ascii=False)
     if len(text) > 30_000_000:
         raise ValueError(f"the result is {len(text)} characters of JSON, which is too large")
     sys.stdout.flush()
-    caisson._done(0, text)
+    caisson._done(0, text, kept(first))
+    return 0
+
+
+def printed(first):
+    """It has no value of its own: only its state is said, if there is a session."""
+    text = kept(first)
+    if text:
+        caisson._done(2, "", text)
     return 0
 
 
 def drive():
     source = ""
+    first = caisson.state
     try:
         with open(FILE, "rb") as file:
             source = file.read().decode("utf-8-sig")
         has_value, value = run(source)
-        return finish(value) if has_value else 0
-    except SystemExit:
-        raise
+        return finish(value, first) if has_value else printed(first)
+    except SystemExit as end:
+        if end.code:
+            raise
+        try:
+            return printed(first)
+        except caisson.StateError as error:
+            return fail(error, source)
     except BaseException as error:
         return fail(error, source)
 

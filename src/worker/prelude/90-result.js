@@ -12,6 +12,7 @@
     const ArrayPrototype = p.Array.prototype;
     const identifier = /^[A-Za-z_$][\w$]*$/;
     const RESULT = 'the result';
+    const STATE = (rt.STATE = '`state`'); // stricter: the next program finds it as it was left, or not at all
     const NOTHING = {}; // what JSON has no word for: undefined, functions, symbols
 
     // May the copies be ordinary arrays? Not if a program put indices or toJSON on the prototypes.
@@ -39,12 +40,14 @@
         add(at);
         return p.StringSlice(s, 0, 300);
     };
-    const tooLarge = () =>
-        what === RESULT
-            ? rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'result', bytes, 'bytes',
-                'Return less: a summary, the first rows, or write the data to a file in /workspace.')
-            : rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, 'arguments', bytes, 'bytes',
-                'Send less with one call: only what the tool needs, or several calls with a part each.');
+    const tooLarge = () => {
+        const limit = what === RESULT ? 'result' : what === STATE ? 'state' : 'arguments';
+        const advice =
+            what === RESULT ? 'Return less: a summary, the first rows, or write the data to a file in /workspace.'
+            : what === STATE ? 'Keep less in `state`: large data belongs into a file in /workspace.'
+            : 'Send less with one call: only what the tool needs, or several calls with a part each.';
+        return rt.limitError(`${what} is larger than ${bytes} bytes (at ${where()})`, limit, bytes, 'bytes', advice);
+    };
 
     const tooDeep = () =>
         rt.limitError(`${what} is nested more than ${depth} levels deep (at ${where()})`, 'json_depth', depth, 'levels',
@@ -52,6 +55,16 @@
     const cyclic = () =>
         rt.invalid(`${what} refers to itself at ${where()}`,
             'Use a copy with the fields that are needed, without the reference back.');
+
+    // What would come back as something else is not kept silently.
+    const lossy = (kind, advice) => rt.invalid(`${what} cannot be kept: ${kind} at ${where()} has no JSON form`, advice);
+    const lossyObject = (o) => {
+        if (p.isDate(o)) return lossy('a Date', 'Keep a text: date.toISOString().');
+        if (p.isMap(o)) return lossy('a Map', 'Keep a plain object: Object.fromEntries(map).');
+        if (p.isSet(o)) return lossy('a Set', 'Keep an array: [...set].');
+        if (p.ArrayBufferIsView(o) || p.isArrayBuffer(o)) return lossy('an array of bytes', 'Keep an array, Array.from(bytes), or write a file in /workspace.');
+        return lossy('an object of a class', 'Keep a plain object with its fields: { ...object }.');
+    };
 
     // `n` is the least that this will take.
     const charge = (n) => {
@@ -66,6 +79,7 @@
                 return v;
             case 'number':
                 charge(1);
+                if (what === STATE && v - v !== 0) throw lossy(String(v), 'Keep null, or a text.');
                 return v;
             case 'boolean':
                 charge(4);
@@ -77,8 +91,10 @@
             case 'function':
                 return object(v, key);
             case 'bigint':
+                if (what === STATE) throw lossy('a BigInt', 'Keep a text: String(n).');
                 return copyOf(p.BigIntToString(v), key);
             default:
+                if (what === STATE && v !== undefined) throw lossy('a symbol', 'Keep a text.');
                 charge(0);
                 return NOTHING;
         }
@@ -86,6 +102,8 @@
 
     const object = (o, key) => {
         const f = o.toJSON;
+        if (what === STATE && (typeof o === 'function' || typeof f === 'function'))
+            throw typeof o === 'function' ? lossy('a function', 'Keep data: what the function needs, and define it anew in each program.') : lossyObject(o);
         if (typeof f === 'function' && !p.isDate(o)) {
             const v = ReflectApply(f, o, [key === undefined ? '' : String(key)]);
             if (!isObject(v)) return copyOf(v, key);
@@ -123,6 +141,7 @@
         charge(1);
         const copy = copyOf(v, i);
         if (copy !== NOTHING) return copy;
+        if (what === STATE) throw lossy('undefined in an array', 'Keep null.');
         charge(4);
         return null;
     };
@@ -148,6 +167,7 @@
     const container = (o) => {
         const prototype = ObjectGetPrototypeOf(o);
         if (prototype === ObjectPrototype || prototype === null) return members(o);
+        if (what === STATE) throw lossyObject(o);
         if (p.isDate(o)) {
             const t = p.DateGetTime(o);
             return copyOf(t !== t ? null : p.DateToISOString(o));
@@ -275,6 +295,8 @@
                 busy = false;
             }
         }
+        if (name === STATE && (!isObject(copy) || copy === NOTHING || ArrayIsArray(copy)))
+            throw rt.invalid('`state` must stay an object', 'Keep the value in a field: state = { value: ... }.');
         if (copy !== NOTHING) return JSONStringify(copy);
         if (value === undefined) return 'null';
         throw rt.invalid(`${name} is a ${typeof value}, which has no JSON form; return data instead`);

@@ -84,6 +84,8 @@
         rt.setInputs(inputs);
     };
 
+    rt.encodeState = (bytes, depth) => rt.encode(g.state, bytes, depth, rt.STATE);
+
     // Everything once, in the zygote: lazily made parts of the engine and code caches; ICU too, which takes a while, if thorough.
     let warmed = 1000000; // indices that no module of a program has
     rt.warm = (thorough) => {

@@ -29,7 +29,9 @@ struct play {
     const char *later; /* the directory that `module` is answered with; NULL: a message */
     unsigned calls, at_once, most, modules;
     struct cs_job_end end;
-    struct cs_buf payload, asked, out;
+    struct cs_buf payload, asked, out, state;
+    const char *given;     /* the state it starts with */
+    bool files;            /* it has a workspace: home/ in, home-out/ out */
     uint64_t waiting[400]; /* calls of `slow`, answered when the loop is idle */
     uv_timer_t timer;
 };
@@ -110,6 +112,7 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     struct play *p = ctx;
     p->end = *end;
     cs_buf_putstr(&p->payload, end->payload);
+    cs_buf_putstr(&p->state, end->state);
     p->ended = true;
     uv_close((uv_handle_t *)&p->timer, NULL);
 }
@@ -133,6 +136,13 @@ static void perform(struct play *p)
                                .limits = cs_limits_default(),
                                .mcp_servers = p->no_tree ? -1 : fd,
                                .globals = CS_STR("[\"github\",\"late\"]")};
+    char home[128], out[128];
+    snprintf(home, sizeof home, "%s/home", world.dir);
+    snprintf(out, sizeof out, "%s/home-out", world.dir);
+    spec.workspace = p->files ? home : NULL;
+    spec.workspace_out = p->files ? out : NULL;
+    spec.state = cs_str(p->given ? p->given : "");
+    spec.state_bytes = 100;
     struct cs_err err = {0};
     uv_timer_init(&world.loop, &p->timer);
     p->timer.data = p;
@@ -147,6 +157,7 @@ static void done(struct play *p)
     cs_buf_done(&p->payload);
     cs_buf_done(&p->asked);
     cs_buf_done(&p->out);
+    cs_buf_done(&p->state);
 }
 
 static void expect(struct play *p, enum cs_ending how, const char *text)
@@ -328,6 +339,106 @@ static void a_large_index_and_many_calls_are_quick(void **state)
     assert_true(index < 1000 && calls < 2000);
 }
 
+static void state_comes_back(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cs_language language;
+        const char *source, *given;
+        enum cs_ending how;
+        const char *payload, *state;
+    } rows[] = {
+        {CS_TYPESCRIPT, "state.n++; return 1", "{\"n\":1}", CS_ENDED_VALUE, "1", "{\"n\":2}"},
+        {CS_TYPESCRIPT, "return state.n", "{\"n\":1}", CS_ENDED_VALUE, "1", ""},
+        {CS_TYPESCRIPT, "state.n = 2; return 7", NULL, CS_ENDED_VALUE, "7", ""},
+        {CS_TYPESCRIPT, "state.n = 2; throw 1", "{}", CS_ENDED_ERROR, "runtime_error", ""},
+        {CS_TYPESCRIPT, "state.n = 'x'.repeat(100)", "{}", CS_ENDED_ERROR, "100 bytes", ""},
+        {CS_PYTHON, "state['n'] += 1\ndef main(): return 5", "{\"n\":1}", CS_ENDED_VALUE, "5",
+         "{\"n\":2}"},
+        {CS_PYTHON, "state['n'] += 1", "{\"n\":1}", CS_ENDED_EXIT, "", "{\"n\":2}"},
+        {CS_PYTHON, "import sys\nstate = {'a': [1]}\nsys.exit()", "{}", CS_ENDED_EXIT, "",
+         "{\"a\":[1]}"},
+        {CS_PYTHON, "caisson.state = {'a': None}", "{}", CS_ENDED_EXIT, "", "{\"a\":null}"},
+        {CS_PYTHON, "print(state)", "{\"n\":1}", CS_ENDED_EXIT, "", ""},
+        {CS_PYTHON, "state = 'CA'", NULL, CS_ENDED_EXIT, "", ""},
+        {CS_PYTHON, "state['n'] = 2\nraise ValueError('x')", "{}", CS_ENDED_ERROR, "ValueError",
+         ""},
+        {CS_PYTHON, "import sys\nstate['n'] = 2\nsys.exit(3)", "{}", CS_ENDED_EXIT, "", ""},
+        {CS_PYTHON, "state['s'] = [{1}]", "{}", CS_ENDED_ERROR, "a set at $.s[0]", ""},
+        {CS_PYTHON, "state['s'] = {1: 2}", "{}", CS_ENDED_ERROR, "the key 1 at $.s", ""},
+        {CS_PYTHON, "state['s'] = float('nan')", "{}", CS_ENDED_ERROR, "nan at $.s", ""},
+        {CS_PYTHON, "state['s'] = state", "{}", CS_ENDED_ERROR, "itself at $.s", ""},
+        {CS_PYTHON, "state = 'CA'", "{}", CS_ENDED_ERROR, "must stay a dict", ""},
+        {CS_PYTHON, "state['n'] = 'x' * 100", "{}", CS_ENDED_FAILED, "", ""},
+        {CS_NODE, "state.n++; module.exports = () => 5", "{\"n\":1}", CS_ENDED_VALUE, "5",
+         "{\"n\":2}"},
+        {CS_NODE, "setTimeout(() => { state = {a: [1]} }, 5)", "{}", CS_ENDED_EXIT, "",
+         "{\"a\":[1]}"},
+        {CS_NODE, "state.n", "{\"n\":1}", CS_ENDED_EXIT, "", ""},
+        {CS_NODE, "state.n = 2; throw new Error('x')", "{}", CS_ENDED_ERROR, "Error", ""},
+        {CS_NODE, "state.n = 2; process.exit(3)", "{}", CS_ENDED_EXIT, "", ""},
+        {CS_NODE, "state.d = [new Date()]", "{}", CS_ENDED_ERROR, "a Date at $.d[0]", ""},
+        {CS_NODE, "state = 5; module.exports = 1", "{}", CS_ENDED_ERROR, "stay an object", ""},
+        {CS_BASH, "cat /caisson/state.json", "{\"n\":1}", CS_ENDED_EXIT, "", ""},
+    };
+    for (size_t i = 0; i < CS_COUNT(rows); i++) {
+        struct play p = {
+            .language = rows[i].language, .source = rows[i].source, .given = rows[i].given};
+        expect(&p, rows[i].how, rows[i].payload);
+        if (strcmp(cs_buf_cstr(&p.state), rows[i].state) != 0)
+            fail_msg("%s: state '%s'", p.source, cs_buf_cstr(&p.state));
+        if (p.end.how == CS_ENDED_FAILED)
+            assert_int_equal(p.end.err.code, CS_LIMIT);
+        done(&p);
+    }
+}
+
+static bool there(const char *name)
+{
+    char path[256];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", world.dir, name);
+    return lstat(path, &st) == 0;
+}
+
+static void files_come_back_beside_the_old_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cs_language language;
+        const char *source;
+        enum cs_ending how;
+        bool made, kept, fresh;
+    } rows[] = {
+        {CS_TYPESCRIPT, "return (await caisson, 1)", CS_ENDED_VALUE, false, false, false},
+        {CS_TYPESCRIPT, "import fs from 'node:fs/promises'; await fs.writeFile('sub/new', 'x')",
+         CS_ENDED_VALUE, true, true, true},
+        {CS_TYPESCRIPT, "import fs from 'node:fs/promises'; await fs.rm('sub/old')", CS_ENDED_VALUE,
+         true, false, false},
+        {CS_TYPESCRIPT,
+         "import fs from 'node:fs/promises'; await fs.rm('sub/old'); throw new Error('x')",
+         CS_ENDED_ERROR, false, false, false},
+        {CS_BASH, "ln -s /etc/passwd link; mkfifo pipe; echo x > a; ln a b", CS_ENDED_EXIT, false,
+         false, false},
+        {CS_BASH, "rm sub/old; exit 1", CS_ENDED_EXIT, false, false, false},
+        {CS_BASH, "echo x > sub/new; touch -r sub/old sub/new", CS_ENDED_EXIT, true, true, true},
+    };
+    write_file("home/sub/old", "old");
+    char out[128];
+    snprintf(out, sizeof out, "%s/home-out", world.dir);
+    for (size_t i = 0; i < CS_COUNT(rows); i++) {
+        struct play p = {.language = rows[i].language, .source = rows[i].source, .files = true};
+        expect(&p, rows[i].how, "");
+        assert_true(there("home/sub/old") && !there("home/sub/new"));
+        if (there("home-out") != rows[i].made || there("home-out/sub/old") != rows[i].kept ||
+            there("home-out/sub/new") != rows[i].fresh)
+            fail_msg("%s: out %d, old %d, new %d", p.source, there("home-out"),
+                     there("home-out/sub/old"), there("home-out/sub/new"));
+        cs_folder_remove(AT_FDCWD, out);
+        done(&p);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -380,6 +491,8 @@ int main(int argc, char **argv)
         CS_TEST(a_missing_module_is_asked_for),
         CS_TEST(a_server_that_appears_late_is_found),
         CS_TEST(without_anybody_to_ask_it_is_missing),
+        CS_TEST(state_comes_back),
+        CS_TEST(files_come_back_beside_the_old_ones),
         CS_TEST(large_calls_wait_inside),
         CS_TEST(small_calls_wait_outside_up_to_a_bound),
         CS_TEST(large_values_come_and_go),

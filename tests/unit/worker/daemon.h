@@ -34,14 +34,14 @@ struct talk {
     const char *refuse;       /* the verdict's message */
     uint64_t seed;
     uint32_t log_bytes, log_lines, result_bytes, json_depth;
-    uint32_t argument_bytes, calls_at_once, wall_ms;
+    uint32_t argument_bytes, calls_at_once, wall_ms, state_bytes;
     int limit_ms;     /* 0: 20 s */
     size_t memory_mb; /* RLIMIT_AS above what is mapped now; 0: none */
     int64_t step_us;  /* what the clock gains with every frame */
 
     /* out */
     int outcome; /* enum cs_outcome; -1 no DONE, -2 the time was up */
-    struct cs_buf answer, logs, facts, calls, progress;
+    struct cs_buf answer, logs, facts, calls, progress, kept;
     uint32_t log_count, refused;
     int status; /* of the process */
 
@@ -353,6 +353,7 @@ static inline void talk_program(struct talk *t)
         .log_bytes = t->log_bytes ? t->log_bytes : CS_MIB,
         .log_lines = t->log_lines ? t->log_lines : 10000,
         .result_bytes = t->result_bytes ? t->result_bytes : CS_MIB,
+        .state_bytes = t->state_bytes,
         .json_depth = t->json_depth ? t->json_depth : 64,
         .globals = cs_str(t->globals ? t->globals : ""),
         .argument_bytes = t->argument_bytes ? t->argument_bytes : 10 * CS_MIB,
@@ -423,6 +424,8 @@ static inline bool talk_handle(struct talk *t, const struct cs_frame *f)
         t->outcome = outcome;
         cs_buf_putstr(&t->answer, s);
         cs_field_u32(&body, &t->refused);
+        cs_field_str(&body, &s);
+        cs_buf_putstr(&t->kept, s);
         return false;
     case CS_MSG_NONE:
     case CS_MSG_PROGRAM:
@@ -462,7 +465,8 @@ static inline void talk_done(struct talk *t)
 {
     for (size_t i = 0; i < CS_COUNT(t->disk); i++)
         cs_buf_done(&t->disk[i].data);
-    struct cs_buf *all[] = {&t->answer, &t->logs, &t->facts, &t->calls, &t->progress, &t->out};
+    struct cs_buf *all[] = {&t->answer,   &t->logs, &t->facts, &t->calls,
+                            &t->progress, &t->out,  &t->kept};
     for (size_t i = 0; i < CS_COUNT(all); i++)
         cs_buf_done(all[i]);
     cs_wire_reader_done(&t->reader);

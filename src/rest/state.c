@@ -1,0 +1,255 @@
+/* How it is doing: /, /health, /statistics. */
+#include <string.h>
+
+#include "rest/inside.h"
+
+/* --- / --- */
+
+static void put_link(struct cs_json_writer *w, const char *name, const char *path)
+{
+    cs_json_key(w, name);
+    cs_json_put_z(w, path);
+}
+
+static void root_html(const struct cs_rest *rest, struct cs_buf *out)
+{
+    size_t count;
+    const struct cs_route *routes = cs_routes(&count);
+    cs_buf_printf(out,
+                  "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                  "<title>Caisson</title></head>\n<body><h1>Caisson %s</h1>\n"
+                  "<p>Programs of agents run here, next to the tools they use. "
+                  "<a href=\"/openapi.json\">OpenAPI description</a>, "
+                  "<a href=\"/health\">health</a>",
+                  CS_VERSION);
+    if (rest->o.mcp_path)
+        cs_buf_printf(out, "; MCP clients connect to <code>%s</code>", rest->o.mcp_path);
+    cs_buf_puts(out, ".</p>\n<table>\n");
+    for (size_t i = 0; i < count; i++) {
+        int len = (int)strcspn(routes[i].path, "*");
+        const char *end = routes[i].path[len] ? "}" : "";
+        cs_buf_printf(out,
+                      "<tr><td><code>%s</code></td><td><code>%.*s%s</code></td><td>%s</td></tr>\n",
+                      routes[i].method, len, routes[i].path, end, routes[i].summary);
+    }
+    cs_buf_puts(out, "</table></body></html>\n");
+}
+
+void cs_rest_get_root(struct cs_visit *v)
+{
+    CS_AUTO_BUF struct cs_buf out = {0};
+    cs_visit_set(v, "Vary", CS_STR("Accept"));
+    if (cs_visit_accepts(v, "text/html", "application/json")) {
+        root_html(v->rest, &out);
+        cs_visit_set(v, "Content-Security-Policy", CS_STR("default-src 'none'"));
+        cs_visit_reply(v, 200, "text/html; charset=utf-8", cs_buf_str(&out));
+        return;
+    }
+    struct cs_json_writer w = CS_JSON_WRITER(&out);
+    cs_json_open(&w, '{');
+    cs_put_text(&w, "name", CS_STR("caisson"));
+    cs_put_text(&w, "version", CS_STR(CS_VERSION));
+    cs_json_key(&w, "links");
+    cs_json_open(&w, '{');
+    put_link(&w, "docs", "/");
+    put_link(&w, "openapi", "/openapi.json");
+    put_link(&w, "health", "/health");
+    if (v->rest->o.mcp_path)
+        put_link(&w, "mcp", v->rest->o.mcp_path);
+    cs_json_close(&w, '}');
+    cs_json_close(&w, '}');
+    cs_visit_json(v, 200, &out);
+}
+
+void cs_rest_get_openapi(struct cs_visit *v)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    cs_rest_openapi(&json);
+    cs_visit_json(v, 200, &json);
+}
+
+/* --- /health --- */
+
+struct servers {
+    struct cs_json_writer *w; /* NULL: only counted */
+    unsigned total, failed;
+};
+
+static void look_at_server(void *ctx, const struct cs_server_state *state)
+{
+    struct servers *s = ctx;
+    bool failed = strcmp(state->state, "failed") == 0;
+    s->total++;
+    s->failed += failed;
+    if (!s->w)
+        return;
+    cs_json_key_str(s->w, state->name);
+    cs_json_put_z(s->w, state->state);
+}
+
+/* Names of servers are for those who may use them. */
+static bool may_see_names(const struct cs_visit *v)
+{
+    return v->is_known && (v->caller.key_id[0] || cs_exchange_is_loopback(v->x));
+}
+
+static bool put_servers(const struct cs_visit *v, struct cs_json_writer *w)
+{
+    struct servers s = {0};
+    if (v->rest->o.tools)
+        cs_tools_servers(v->rest->o.tools, look_at_server, &s);
+    cs_json_key(w, "servers");
+    cs_json_open(w, '{');
+    cs_put_text(w, "status", s.failed ? CS_STR("degraded") : CS_STR("ok"));
+    cs_put_number(w, "total", s.total);
+    cs_put_number(w, "failed", s.failed);
+    if (v->rest->o.tools && may_see_names(v)) {
+        struct servers named = {.w = w};
+        cs_json_key(w, "states");
+        cs_json_open(w, '{');
+        cs_tools_servers(v->rest->o.tools, look_at_server, &named);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, '}');
+    return s.failed == 0;
+}
+
+static bool put_store(const struct cs_visit *v, struct cs_json_writer *w)
+{
+    struct cs_err err = {0};
+    cs_store_health(v->rest->o.store, &err);
+    cs_json_key(w, "store");
+    cs_json_open(w, '{');
+    cs_put_text(w, "status", err.code == CS_OK ? CS_STR("ok") : CS_STR("unavailable"));
+    if (err.code != CS_OK && may_see_names(v))
+        cs_put_text(w, "error", cs_str(err.msg));
+    cs_json_close(w, '}');
+    return err.code == CS_OK;
+}
+
+/* Without a ready worker it is starting, broken, or has its hands full; the last is fine. */
+static bool put_sandbox(struct cs_json_writer *w, const struct cs_figures *f)
+{
+    bool ok = f->ready > 0 || f->running > 0;
+    cs_json_key(w, "sandbox");
+    cs_json_open(w, '{');
+    cs_put_text(w, "status", ok ? CS_STR("ok") : CS_STR("unavailable"));
+    cs_put_number(w, "ready_workers", f->ready);
+    cs_json_close(w, '}');
+    cs_json_key(w, "queue");
+    cs_json_open(w, '{');
+    cs_put_number(w, "running", f->running);
+    cs_put_number(w, "waiting", f->waiting);
+    cs_json_close(w, '}');
+    return ok;
+}
+
+void cs_rest_get_health(struct cs_visit *v)
+{
+    CS_AUTO_BUF struct cs_buf parts = {0}, json = {0};
+    struct cs_json_writer p = CS_JSON_WRITER(&parts), w = CS_JSON_WRITER(&json);
+    struct cs_figures figures = {0};
+    cs_runner_figures(v->rest->o.runner, &figures);
+    cs_json_open(&p, '{');
+    bool store = put_store(v, &p), sandbox = put_sandbox(&p, &figures),
+         servers = put_servers(v, &p);
+    if (v->rest->o.health)
+        v->rest->o.health(v->rest->o.ctx, &p);
+    cs_json_close(&p, '}');
+    bool usable = store && sandbox;
+    cs_json_open(&w, '{');
+    cs_put_text(&w, "status",
+                !usable    ? CS_STR("unavailable")
+                : !servers ? CS_STR("degraded")
+                           : CS_STR("ok"));
+    cs_put_text(&w, "version", CS_STR(CS_VERSION));
+    cs_json_key(&w, "parts");
+    cs_json_put_raw(&w, cs_buf_str(&parts));
+    cs_json_close(&w, '}');
+    cs_visit_json(v, usable ? 200 : 503, &json);
+}
+
+/* --- /statistics --- */
+
+static void put_by_status(struct cs_json_writer *w, const struct cs_figures *f, uint64_t total)
+{
+    cs_json_key(w, "executions");
+    cs_json_open(w, '{');
+    cs_put_number(w, "total", total);
+    for (int i = 0; i < 4; i++)
+        cs_put_number(w, cs_status_name((enum cs_status)i), f->by_status[i]);
+    cs_put_number(w, "refused", f->refused);
+    cs_put_number(w, "running", f->running);
+    cs_put_number(w, "waiting", f->waiting);
+    cs_json_close(w, '}');
+    cs_json_key(w, "success_rate");
+    if (total)
+        cs_json_put_f64(w, (double)f->by_status[CS_STATUS_COMPLETED] / (double)total);
+    else
+        cs_json_put_null(w);
+    cs_json_key(w, "errors");
+    cs_json_open(w, '{');
+    for (int i = 0; i < CS_ERROR_COUNT; i++)
+        cs_put_number(w, cs_error_type_name((enum cs_error_type)i), f->by_error[i]);
+    cs_json_close(w, '}');
+}
+
+/* The upper end of the bucket that this share of executions fits into; the last one has none. */
+static void put_share(struct cs_json_writer *w, const char *name, const struct cs_figures *f,
+                      uint64_t count, double share)
+{
+    uint64_t sum = 0;
+    cs_json_key(w, name);
+    for (unsigned i = 0; count && i < CS_RUN_BUCKETS - 1; i++) {
+        sum += f->seconds_count[i];
+        if ((double)sum >= share * (double)count) {
+            cs_json_put_f64(w, cs_run_bucket(i));
+            return;
+        }
+    }
+    cs_json_put_null(w);
+}
+
+static void put_times(struct cs_json_writer *w, const struct cs_figures *f)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < CS_RUN_BUCKETS; i++)
+        count += f->seconds_count[i];
+    cs_json_key(w, "execution_seconds");
+    cs_json_open(w, '{');
+    cs_put_number(w, "count", count);
+    cs_json_key(w, "sum");
+    cs_json_put_f64(w, f->seconds_sum);
+    cs_json_key(w, "average");
+    if (count)
+        cs_json_put_f64(w, f->seconds_sum / (double)count);
+    else
+        cs_json_put_null(w);
+    put_share(w, "p50_at_most", f, count, 0.5);
+    put_share(w, "p95_at_most", f, count, 0.95);
+    put_share(w, "p99_at_most", f, count, 0.99);
+    cs_json_close(w, '}');
+}
+
+void cs_rest_get_statistics(struct cs_visit *v)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    struct cs_figures f = {0};
+    uint64_t total = 0;
+    cs_runner_figures(v->rest->o.runner, &f);
+    for (int i = 0; i < 4; i++)
+        total += f.by_status[i];
+    cs_json_open(&w, '{');
+    cs_put_time(&w, "since", v->rest->started);
+    put_by_status(&w, &f, total);
+    cs_json_key(&w, "tool_calls");
+    cs_json_open(&w, '{');
+    cs_put_number(&w, "total", f.calls);
+    cs_put_number(&w, "failed", f.calls_failed);
+    cs_json_close(&w, '}');
+    put_times(&w, &f);
+    cs_put_number(&w, "ready_workers", f.ready);
+    cs_json_close(&w, '}');
+    cs_visit_json(v, 200, &json);
+}

@@ -1,0 +1,173 @@
+/*
+ * Inside of store/: an operation, and the database that it is done in.
+ *
+ * store.c knows the queue and the two threads, and no SQL. sql.c knows SQLite. keys.c, sessions.c,
+ * executions.c and artifacts.c are the operations: each is a row of struct cs_op_kind. blobs.c are
+ * the files, owner.c which processes are alive, schema.c the tables.
+ *
+ * Runs in: what takes a struct cs_db, the database's thread (while it is opened: the opener's).
+ */
+#ifndef CS_STORE_INSIDE_H
+#define CS_STORE_INSIDE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "store/statements.h"
+#include "store/store.h"
+
+/* One word: FULL makes a commit survive the loss of power too; NORMAL that of the process. */
+#define CS_STORE_SYNC "NORMAL"
+
+#define CS_STORE_PATH     4096
+#define CS_STORE_ID       64           /* bytes of a tenant or an id */
+#define CS_STORE_LIST     1000         /* rows of a list */
+#define CS_STORE_OPS      65536        /* waiting operations, then CS_BUSY */
+#define CS_STORE_BYTES    (256u << 20) /* ... and what they were given */
+#define CS_STORE_READ_MAX (64u << 20)  /* bytes of an artifact at once */
+#define CS_STORE_BUSY_MS  5000         /* patience with other processes */
+#define CS_STORE_DAY_MS   86400000
+
+enum cs_statement {
+#define X(name, sql) CS_SQL_##name,
+    CS_STATEMENTS(X)
+#undef X
+        CS_SQL_COUNT
+};
+
+struct cs_db {
+    sqlite3 *sqlite;
+    sqlite3_stmt *statements[CS_SQL_COUNT];
+    char dir[CS_STORE_PATH], path[CS_STORE_PATH];
+    char owner[CS_STORE_ID]; /* this store, among all that are open */
+    int owner_fd;
+};
+
+struct cs_op;
+
+struct cs_op_kind {
+    bool writes;
+    bool steps;                                    /* several changes: all of them, or none */
+    int (*before)(struct cs_db *, struct cs_op *); /* files, outside of a transaction; or NULL */
+    int (*run)(struct cs_db *, struct cs_op *);
+    int (*after)(struct cs_db *, struct cs_op *); /* the same, after the commit; or NULL */
+    void (*tell)(const struct cs_op *);           /* on the loop */
+};
+
+/* What is asked for, and what came of it. Owned by one thread at a time. */
+struct cs_op {
+    struct cs_op *next;
+    const struct cs_op_kind *kind;
+    union {
+        cs_stored *stored;
+        cs_key_found *keys;
+        cs_session_found *sessions;
+        cs_execution_found *executions;
+        cs_artifact_found *artifacts;
+    } done;
+    void *ctx;
+    struct cs_store *store;
+
+    /* What it was given: texts are copies in `kept`. */
+    char *kept;
+    size_t kept_bytes;
+    union {
+        struct cs_key_row key;
+        struct cs_session_row session;
+        struct cs_execution_row execution;
+        struct cs_artifact_row artifact;
+        struct cs_execution_filter filter;
+    } row;
+    struct cs_str tenant, id;
+    struct cs_str text; /* a state, a content, a new id */
+    int64_t when;
+    uint64_t number, offset;
+    size_t limit;
+
+    /* What came of it. */
+    struct cs_err err;
+    void *rows; /* of the kind that `done` gets */
+    size_t count, cap;
+    struct cs_str content;
+    struct cs_arena arena; /* texts of `rows`, and content */
+    bool again;            /* there is more to do: to the end of the queue */
+};
+
+/* --- store.c --- */
+
+struct cs_op *cs_op_new(struct cs_store *store, const struct cs_op_kind *kind, void *ctx);
+/* Copies the texts, all of them in one block; the last one is NULL. */
+void cs_op_keep(struct cs_op *op, struct cs_str *const *texts);
+/* CS_INVALID, once it is asked for, if a name is too long or the id empty. */
+void cs_op_check(struct cs_op *op, struct cs_str tenant, struct cs_str id);
+/* Takes it. */
+void cs_op_ask(struct cs_op *op);
+/* Room for one more row of `size` bytes, zeroed. */
+void *cs_op_row(struct cs_op *op, size_t size);
+void cs_op_tell_stored(const struct cs_op *op);
+
+int64_t cs_store_now(void);
+
+/* --- sql.c --- */
+
+int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err);
+void cs_db_close(struct cs_db *db);
+
+int cs_db_begin(struct cs_db *db, struct cs_err *err); /* to write */
+int cs_db_commit(struct cs_db *db, struct cs_err *err);
+void cs_db_rollback(struct cs_db *db);
+/* Has an error ended the transaction? */
+bool cs_db_broken(struct cs_db *db);
+/* Can it be written to? */
+int cs_db_probe(struct cs_db *db, struct cs_err *err);
+
+/*
+ * Binds what `types` names: s struct cs_str, i int64_t, h const unsigned char[32].
+ * cs_sql_do runs a statement without rows, and answers how many rows it changed; cs_sql_ask starts
+ * one with rows, which cs_sql_next walks: 1 there is one, 0 no more, -1 failed. Who leaves before
+ * the end calls cs_sql_leave. CS_CONFLICT: a row like that is there.
+ */
+int cs_sql_do(struct cs_db *db, enum cs_statement which, struct cs_err *err, const char *types,
+              ...);
+sqlite3_stmt *cs_sql_ask(struct cs_db *db, enum cs_statement which, struct cs_err *err,
+                         const char *types, ...);
+int cs_sql_next(struct cs_db *db, sqlite3_stmt *statement, struct cs_err *err);
+void cs_sql_leave(sqlite3_stmt *statement);
+struct cs_str cs_sql_str(sqlite3_stmt *statement, int column, struct cs_arena *arena);
+void cs_sql_hash(sqlite3_stmt *statement, int column, unsigned char hash[32]);
+/* Any statement, not kept. */
+int cs_sql_exec(struct cs_db *db, const char *sql, struct cs_err *err);
+int cs_sql_fail(struct cs_db *db, int code, struct cs_err *err);
+
+/* --- schema.c --- */
+
+extern const char *const cs_migrations[]; /* [0] makes version 1; NULL ends it */
+/* In one transaction, to the last version of `migrations`. */
+int cs_db_migrate(struct cs_db *db, const char *const *migrations, struct cs_err *err);
+
+/* --- owner.c --- */
+
+int cs_owner_open(struct cs_db *db, struct cs_err *err);
+void cs_owner_close(struct cs_db *db);
+bool cs_owner_alive(struct cs_db *db, struct cs_str owner);
+
+/* --- executions.c --- */
+
+/* What the dead left as running becomes cancelled. In a transaction of the caller's. */
+int cs_db_lost(struct cs_db *db, struct cs_err *err);
+
+/* --- blobs.c --- */
+
+void cs_blob_hash(struct cs_str content, unsigned char hash[32]);
+int cs_blob_put(struct cs_db *db, const unsigned char hash[32], struct cs_str content,
+                struct cs_err *err);
+bool cs_blob_there(struct cs_db *db, const unsigned char hash[32], uint64_t size);
+int cs_blob_get(struct cs_db *db, const unsigned char hash[32], uint64_t size, uint64_t offset,
+                size_t max, struct cs_arena *arena, struct cs_str *content, struct cs_err *err);
+void cs_blob_remove(struct cs_db *db, const unsigned char hash[32]);
+
+#endif

@@ -1,0 +1,106 @@
+/* The tables, and how each version of them becomes the next. */
+#include <limits.h>
+
+#include "store/inside.h"
+
+/*
+ * A version that was released is never changed: what is to be different is one more row.
+ *
+ * `seq` is the order in which rows came, which lists go by. Each list has an index whose last part
+ * is, without being named, `seq`. Rows that a list or a search goes through have no large column:
+ * a state has a table of its own, and an envelope is the last column, which is not read on the way.
+ */
+const char *const cs_migrations[] = {
+    "CREATE TABLE probe (at INTEGER NOT NULL);"
+    "INSERT INTO probe VALUES (0);"
+
+    "CREATE TABLE keys ("
+    " id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, tenant TEXT NOT NULL, role TEXT NOT NULL,"
+    " hash BLOB NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL,"
+    " revoked INTEGER NOT NULL, used INTEGER NOT NULL);"
+    "CREATE UNIQUE INDEX keys_name ON keys (name) WHERE revoked = 0;"
+
+    "CREATE TABLE sessions ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL,"
+    " principal TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,"
+    " created INTEGER NOT NULL, used INTEGER NOT NULL, expires INTEGER NOT NULL,"
+    " idle_ms INTEGER NOT NULL, executions INTEGER NOT NULL);"
+    "CREATE INDEX sessions_used ON sessions (tenant, used);"
+    "CREATE INDEX sessions_count ON sessions (tenant, expires);"
+    "CREATE INDEX sessions_expires ON sessions (expires) WHERE expires > 0;"
+    "CREATE TABLE states (session TEXT PRIMARY KEY, state TEXT NOT NULL);"
+
+    "CREATE TABLE executions ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL,"
+    " principal TEXT NOT NULL, session TEXT NOT NULL, status TEXT NOT NULL,"
+    " error_type TEXT NOT NULL DEFAULT '', language TEXT NOT NULL, intent TEXT NOT NULL,"
+    " key TEXT NOT NULL, fingerprint TEXT NOT NULL, created INTEGER NOT NULL,"
+    " finished INTEGER NOT NULL DEFAULT 0, owner TEXT NOT NULL DEFAULT '',"
+    " envelope TEXT NOT NULL DEFAULT '');"
+    "CREATE INDEX executions_status ON executions (tenant, status);"
+    "CREATE INDEX executions_tenant ON executions (tenant);"
+    "CREATE INDEX executions_session ON executions (tenant, session) WHERE session <> '';"
+    "CREATE INDEX executions_key ON executions (tenant, key) WHERE key <> '';"
+    "CREATE INDEX executions_owner ON executions (owner) WHERE owner <> '';"
+    "CREATE INDEX executions_finished ON executions (finished) WHERE finished > 0;"
+
+    "CREATE TABLE artifacts ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL,"
+    " execution TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL,"
+    " media_type TEXT NOT NULL, hash BLOB NOT NULL, size INTEGER NOT NULL,"
+    " created INTEGER NOT NULL);"
+    "CREATE INDEX artifacts_tenant ON artifacts (tenant);"
+    "CREATE INDEX artifacts_session ON artifacts (tenant, session) WHERE session <> '';"
+    "CREATE INDEX artifacts_execution ON artifacts (execution);"
+    "CREATE INDEX artifacts_hash ON artifacts (hash);"
+    "CREATE TABLE trash (hash BLOB PRIMARY KEY);",
+
+    NULL,
+};
+
+static int version_of(struct cs_db *db, int *version, struct cs_err *err)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(db->sqlite, "PRAGMA user_version", -1, &s, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
+        *version = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    return code == SQLITE_ROW ? 0 : cs_sql_fail(db, code, err);
+}
+
+static int step_up(struct cs_db *db, const char *const *migrations, int last, struct cs_err *err)
+{
+    int version;
+    if (version_of(db, &version, err) < 0)
+        return -1;
+    if (version < 0 || version > last)
+        return cs_fail(err, CS_SYSTEM,
+                       "%s: it is of version %d, and this program knows none above %d; use the "
+                       "newer program that made it, or another data directory",
+                       db->path, version, last);
+    for (int v = version; v < last; v++)
+        if (cs_sql_exec(db, migrations[v], err) < 0)
+            return cs_wrap(err, "from version %d to %d", v, v + 1);
+    char set[48];
+    sqlite3_snprintf(sizeof set, set, "PRAGMA user_version = %d", last);
+    return version == last ? 0 : cs_sql_exec(db, set, err);
+}
+
+int cs_db_migrate(struct cs_db *db, const char *const *migrations, struct cs_err *err)
+{
+    int last = 0, version;
+    while (migrations[last])
+        last++;
+    /* Mostly there is nothing to do, and nobody has to wait for those who write. */
+    if (version_of(db, &version, err) < 0)
+        return -1;
+    if (version == last)
+        return 0;
+    /* Another process may be at it too: the version is read again when it is our turn. */
+    if (cs_sql_exec(db, "BEGIN IMMEDIATE", err) < 0)
+        return -1;
+    if (step_up(db, migrations, last, err) == 0 && cs_sql_exec(db, "COMMIT", err) == 0)
+        return 0;
+    cs_db_rollback(db);
+    return -1;
+}

@@ -1,0 +1,103 @@
+/*
+ * Inside of store/: every statement that is run more than once. Prepared when first used, and kept.
+ */
+#ifndef CS_STORE_STATEMENTS_H
+#define CS_STORE_STATEMENTS_H
+
+#define CS_KEY_COLUMNS "id, name, tenant, role, hash, created, expires, revoked, used"
+#define CS_SESSION_COLUMNS \
+    "id, tenant, principal, name, version, created, used, expires, idle_ms, executions"
+#define CS_EXECUTION_COLUMNS                                                                       \
+    "seq, id, tenant, principal, session, status, error_type, language, intent, key, fingerprint," \
+    " created, finished"
+#define CS_ARTIFACT_COLUMNS "id, tenant, execution, session, name, media_type, hash, size, created"
+
+#define CS_STATEMENTS(X)                                                                           \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
+    X(COMMIT, "COMMIT")                                                                            \
+    X(SAVE, "SAVEPOINT op")                                                                        \
+    X(RELEASE, "RELEASE op")                                                                       \
+    X(UNDO, "ROLLBACK TO op")                                                                      \
+    X(PROBE, "UPDATE probe SET at = ?")                                                            \
+                                                                                                   \
+    X(KEY_ADD, "INSERT INTO keys (" CS_KEY_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")         \
+    X(KEY_GET, "SELECT " CS_KEY_COLUMNS " FROM keys WHERE id = ?")                                 \
+    X(KEYS, "SELECT " CS_KEY_COLUMNS " FROM keys ORDER BY created, rowid")                         \
+    X(KEY_BY_NAME, "SELECT id FROM keys WHERE name = ? AND revoked = 0")                           \
+    X(KEY_BY_ID, "SELECT id FROM keys WHERE id = ? AND revoked = 0")                               \
+    X(KEY_REVOKE, "UPDATE keys SET revoked = ? WHERE id = ?")                                      \
+    X(KEY_ROTATE, "UPDATE keys SET id = ?, hash = ?, expires = ?, created = ?, used = 0"           \
+                  " WHERE id = ?")                                                                 \
+    X(KEY_USED, "UPDATE keys SET used = max(used, ?) WHERE id = ?")                                \
+                                                                                                   \
+    X(SESSION_COUNT, "SELECT count(*) FROM sessions"                                               \
+                     " WHERE tenant = ? AND (expires = 0 OR expires > ?)")                         \
+    X(SESSION_ADD, "INSERT INTO sessions (" CS_SESSION_COLUMNS ")"                                 \
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                                       \
+    X(SESSION_GET, "SELECT " CS_SESSION_COLUMNS ","                                                \
+                   " (SELECT state FROM states WHERE session = sessions.id)"                       \
+                   " FROM sessions WHERE id = ? AND tenant = ?"                                    \
+                   " AND (expires = 0 OR expires > ?)")                                            \
+    X(SESSIONS, "SELECT " CS_SESSION_COLUMNS " FROM sessions WHERE tenant = ?"                     \
+                " AND (expires = 0 OR expires > ?) ORDER BY used DESC, seq DESC LIMIT ? OFFSET ?") \
+    X(SESSION_VERSION, "SELECT version FROM sessions WHERE id = ? AND tenant = ?")                 \
+    X(SESSION_PUT, "UPDATE sessions SET version = version + ?, executions = executions + 1,"       \
+                   " used = ?, expires = CASE WHEN expires = 0 THEN 0 ELSE ? + idle_ms END"        \
+                   " WHERE id = ?")                                                                \
+    X(SESSION_END, "DELETE FROM sessions WHERE id = ? AND tenant = ?")                             \
+    X(SESSIONS_OLD, "SELECT id, tenant FROM sessions WHERE expires > 0 AND expires <= ? LIMIT ?")  \
+    X(STATE_PUT, "INSERT INTO states (session, state) VALUES (?, ?)"                               \
+                 " ON CONFLICT (session) DO UPDATE SET state = excluded.state")                    \
+    X(STATE_END, "DELETE FROM states WHERE session = ?")                                           \
+                                                                                                   \
+    X(EXECUTION_BY_KEY, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                \
+                        " WHERE tenant = ? AND key = ? AND key <> '' AND created > ?"              \
+                        " ORDER BY seq DESC LIMIT 1")                                              \
+    X(EXECUTION_BEGIN, "INSERT INTO executions (id, tenant, principal, session, status, language," \
+                       " intent, key, fingerprint, created, owner)"                                \
+                       " VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)")                        \
+    X(EXECUTION_END, "UPDATE executions SET status = ?, error_type = ?, envelope = ?,"             \
+                     " finished = ?, owner = '' WHERE id = ? AND tenant = ? AND owner <> ''")      \
+    X(EXECUTION_GET, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                   \
+                     " WHERE id = ? AND tenant = ?")                                               \
+    X(EXECUTION_SEQ, "SELECT seq FROM executions WHERE id = ? AND tenant = ?")                     \
+    X(EXECUTIONS, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                \
+                  " WHERE tenant = ? AND seq < ? ORDER BY seq DESC LIMIT ?")                       \
+    X(EXECUTIONS_OF_SESSION, "SELECT " CS_EXECUTION_COLUMNS " FROM executions WHERE tenant = ?"    \
+                             " AND session = ? AND session <> '' AND seq < ?"                      \
+                             " ORDER BY seq DESC LIMIT ?")                                         \
+    X(EXECUTIONS_BY_STATUS, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                      \
+                            " WHERE tenant = ? AND status = ? AND seq < ?"                         \
+                            " ORDER BY seq DESC LIMIT ?")                                          \
+    X(EXECUTIONS_BY_BOTH, "SELECT " CS_EXECUTION_COLUMNS " FROM executions WHERE tenant = ?"       \
+                          " AND session = ? AND session <> '' AND +status = ? AND seq < ?"         \
+                          " ORDER BY seq DESC LIMIT ?")                                            \
+    X(OWNERS, "SELECT DISTINCT owner FROM executions WHERE owner <> ''")                           \
+    X(OWNED, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                     \
+             " WHERE owner = ? AND owner <> '' LIMIT 1")                                           \
+    X(OLD_TRASH, "INSERT OR IGNORE INTO trash SELECT a.hash FROM artifacts a"                      \
+                 " JOIN executions e ON e.id = a.execution AND e.tenant = a.tenant"                \
+                 " WHERE e.seq IN (SELECT seq FROM executions WHERE finished > 0 AND finished < ?" \
+                 " ORDER BY finished LIMIT ?)")                                                    \
+    X(OLD_ARTIFACTS, "DELETE FROM artifacts WHERE seq IN (SELECT a.seq FROM artifacts a"           \
+                     " JOIN executions e ON e.id = a.execution AND e.tenant = a.tenant"            \
+                     " WHERE e.seq IN (SELECT seq FROM executions WHERE finished > 0"              \
+                     " AND finished < ? ORDER BY finished LIMIT ?))")                              \
+    X(OLD_EXECUTIONS, "DELETE FROM executions WHERE seq IN (SELECT seq FROM executions"            \
+                      " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")           \
+    X(TRASH, "SELECT hash FROM trash LIMIT ?")                                                     \
+    X(TRASH_END, "DELETE FROM trash WHERE hash = ?")                                               \
+                                                                                                   \
+    X(ARTIFACT_ADD, "INSERT INTO artifacts (" CS_ARTIFACT_COLUMNS ")"                              \
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")                                         \
+    X(ARTIFACT_GET, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE id = ? AND tenant = ?")   \
+    X(ARTIFACT_USES, "SELECT 1 FROM artifacts WHERE hash = ? LIMIT 1")                             \
+    X(ARTIFACTS, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE tenant = ?"                  \
+                 " ORDER BY seq DESC LIMIT ?")                                                     \
+    X(ARTIFACTS_OF_SESSION, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts"                        \
+                            " WHERE tenant = ? AND session = ? AND session <> ''"                  \
+                            " ORDER BY seq DESC LIMIT ?")                                          \
+    X(ARTIFACTS_OF_EXECUTION, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts"                      \
+                              " WHERE execution = ? AND tenant = ? ORDER BY seq DESC LIMIT ?")
+
+#endif
