@@ -160,12 +160,15 @@ static uint32_t retry_after(const struct window *w, int64_t length, uint64_t lim
     return seconds_up(length * SLOTS);
 }
 
-/* When all have left it. */
+/* When all have left it, give or take a slot. */
 static uint32_t reset_after(const struct window *w, int64_t length, int64_t now)
 {
-    for (int64_t s = w->slot; s >= 0 && s > w->slot - SLOTS; s--)
-        if (w->counts[s % SLOTS])
-            return seconds_up((s + SLOTS) * length - now);
+    uint32_t whole = seconds_up(length * (SLOTS - 1));
+    for (int64_t s = w->slot; s >= 0 && s > w->slot - SLOTS; s--) {
+        uint32_t wait = w->counts[s % SLOTS] ? seconds_up((s + SLOTS) * length - now) : 0;
+        if (wait)
+            return wait < whole ? wait : whole;
+    }
     return 0;
 }
 

@@ -22,7 +22,7 @@ static void so_many_a_minute_and_then_no_more(void **state)
     assert_true(rate.allowed);
     assert_int_equal(rate.limit, 3);
     assert_int_equal(rate.remaining, 2);
-    assert_in_range(rate.reset_s, 60, 61);
+    assert_int_equal(rate.reset_s, 60);
     assert_int_equal(rate.retry_after_s, 0);
     cs_rate_take(r, ann, T0 + 10000);
     rate = cs_rate_take(r, ann, T0 + 20000);
@@ -33,7 +33,7 @@ static void so_many_a_minute_and_then_no_more(void **state)
     assert_int_equal(rate.limit, 3);
     assert_int_equal(rate.remaining, 0);
     assert_in_range(rate.retry_after_s, 40, 41);
-    assert_in_range(rate.reset_s, 60, 61);
+    assert_int_equal(rate.reset_s, 60);
     /* Whoever waits as long as told is let in, and nobody else suffers. */
     assert_true(cs_rate_take(r, bob, T0 + 20000).allowed);
     assert_true(cs_rate_take(r, ann, T0 + 20000 + rate.retry_after_s * 1000).allowed);
