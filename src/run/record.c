@@ -9,7 +9,7 @@
 
 #include "run/inside.h"
 
-static int64_t now_ms(void)
+int64_t cs_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -84,24 +84,6 @@ void cs_record_leave(struct cs_run *run)
     run->joined = NULL;
 }
 
-/* Its process ended before it did: there is no envelope, so one is made. */
-static void lost(const struct cs_execution_row *row, struct cs_buf *envelope)
-{
-    struct cs_result r = {
-        .status = CS_STATUS_CANCELLED,
-        .failed = true,
-        .exit_status = -1,
-        .error = {.type = CS_ERROR_INTERNAL,
-                  .message = CS_STR("it was lost: the process that ran it ended before it did"),
-                  .suggestion = CS_STR("what it did until then is not known; send a new key to "
-                                       "run it again")},
-        .limits = cs_limits_default(),
-    };
-    snprintf(r.execution_id, sizeof r.execution_id, "%.*s", CS_STR_ARG(row->id));
-    cs_language_parse(row->language, &r.language, NULL);
-    cs_envelope(&r, envelope);
-}
-
 static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
 {
     struct cs_err err = {0};
@@ -111,7 +93,7 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
         cs_run_refuse(run, &err);
         return;
     }
-    if (cs_str_is(row->status, "running")) {
+    if (!row->envelope.len) {
         cs_fail(&err, CS_CONFLICT,
                 "the execution %.*s, which has the same idempotency key, is still running in "
                 "another process; ask for it later",
@@ -119,10 +101,7 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
         cs_run_refuse(run, &err);
         return;
     }
-    if (row->envelope.len)
-        cs_buf_putstr(&run->envelope, row->envelope);
-    else
-        lost(row, &run->envelope);
+    cs_buf_putstr(&run->envelope, row->envelope);
     snprintf(run->result.execution_id, sizeof run->result.execution_id, "%.*s",
              CS_STR_ARG(row->id));
     run->result.earlier = cs_buf_str(&run->envelope);
@@ -201,7 +180,7 @@ int cs_step_begin(struct cs_run *run, struct cs_err *err)
     if (!run->runner->store)
         return CS_ON;
     struct cs_execution_row row = row_of(run);
-    row.created = now_ms();
+    row.created = cs_now_ms();
     run->on_record = run->beginning = true;
     cs_store_execution_begin(run->runner->store, &row, on_begun, run);
     return keyed ? CS_LATER : CS_ON;
@@ -256,7 +235,7 @@ int cs_step_end(struct cs_run *run, struct cs_err *err)
     row.status = cs_str(cs_status_name(r->status));
     row.error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0};
     row.envelope = r->envelope;
-    row.finished = now_ms();
+    row.finished = cs_now_ms();
     cs_store_execution_end(run->runner->store, &row, on_end, run);
     return CS_LATER;
 }
