@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -44,7 +47,7 @@ int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err
     return 0;
 }
 
-static int write_all(int fd, struct cs_str content)
+int cs_file_write_fd(int fd, struct cs_str content)
 {
     while (content.len) {
         ssize_t n = write(fd, content.at, content.len);
@@ -67,13 +70,23 @@ static int replace(const char *path, struct cs_str content, mode_t mode, bool sy
     CS_AUTO_FD int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
         return cs_fail_errno(err, "%s", name);
-    if (write_all(fd, content) < 0 || fchmod(fd, mode) < 0 || (sync && fsync(fd) < 0) ||
+    if (cs_file_write_fd(fd, content) < 0 || fchmod(fd, mode) < 0 || (sync && fsync(fd) < 0) ||
         rename(name, path) < 0) {
         cs_fail_errno(err, "%s", path);
         unlink(name);
         return -1;
     }
     return 0;
+}
+
+int cs_open_beneath(int root, const char *path, int flags)
+{
+    struct open_how how = {
+        .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+        .mode = flags & O_CREAT ? 0600 : 0,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+    };
+    return (int)syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof how);
 }
 
 int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err)

@@ -18,12 +18,22 @@
 int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err *err);
 int cs_file_read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err);
 
+int cs_file_write_fd(int fd, struct cs_str content); /* all of it; -1 with errno */
+
 /* A new file takes the place of the old one in one step: readers see either. It is on the disk when
  * this returns. */
 int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
 /* The same, but it is on the disk when the system gets around to it: after a loss of power it may
  * be there with less in it. */
 int cs_file_replace_soon(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
+
+/*
+ * Opens what is beneath the directory `root`, where somebody hostile may have made and may be
+ * making changes: no link, "..", or mount leads out, and nothing blocks. The caller looks what it
+ * got: it may be a pipe or a device. -1 with errno. `flags` as for open; a file is made with mode
+ * 0600.
+ */
+int cs_open_beneath(int root, const char *path, int flags);
 
 /* The directory and its parents, those that are missing. */
 int cs_dir_make(const char *path, mode_t mode, struct cs_err *err);

@@ -69,6 +69,8 @@ static void reload(struct cs_daemon *d)
     struct cs_settings now = {0};
     struct cs_err err = {0};
     CS_AUTO_BUF struct cs_buf said = {0};
+    if (d->stops)
+        return;
     if (cs_settings_load(d->world.config, d->flags.list, &now, &err) < 0) {
         cs_log_line(CS_LOG_ERROR, "settings", "not reloaded, the old ones stay: %s", err.msg);
         return;
@@ -85,10 +87,10 @@ static void reload(struct cs_daemon *d)
 
 static void on_file_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was, const uv_stat_t *is)
 {
-    (void)status;
     (void)was;
     (void)is;
-    reload(h->data);
+    if (status == 0) /* else it is gone, or not there yet: what was read stays */
+        reload(h->data);
 }
 
 /* --- the end --- */

@@ -147,10 +147,20 @@ static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
     cs_run_cancel(run);
 }
 
+static void go_on(struct cs_run *run, bool keyed)
+{
+    static const struct cs_err none;
+    if (run->watch.begun && !run->settling)
+        run->watch.begun(run->ctx);
+    if (keyed && run->cancelled)
+        cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
+    else if (keyed)
+        cs_run_go(run);
+}
+
 static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
                      size_t count)
 {
-    static const struct cs_err none;
     struct cs_run *run = ctx;
     bool keyed = run->request.key.len > 0;
     run->beginning = false;
@@ -160,10 +170,8 @@ static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execut
         on_key_taken(run, count ? rows : NULL);
     else if (err->code != CS_OK)
         failed_to_begin(run, err);
-    else if (keyed && run->cancelled)
-        cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
-    else if (keyed)
-        cs_run_go(run);
+    else
+        go_on(run, keyed);
 }
 
 int cs_step_begin(struct cs_run *run, struct cs_err *err)

@@ -74,7 +74,8 @@ void cs_session_file_remove(struct cs_sessions *s, const struct cs_caller *calle
 /* --- for run/ alone: an execution holds it --- */
 
 struct cs_held {
-    struct cs_str state; /* JSON, never empty */
+    struct cs_str state;  /* JSON, never empty */
+    uint64_t state_bytes; /* the largest that it may become */
     /* For struct cs_job_spec, until the release: where its files are, and the directory (made by
      * the sandbox if the program succeeded and changed something) that takes their place at the
      * release. */

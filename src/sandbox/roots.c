@@ -3,12 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "sandbox/folder.h"
@@ -132,16 +131,6 @@ static bool take_apart(struct cs_str path, struct spot *s)
     return false;
 }
 
-static int open_beneath(int root, const char *rel, int flags)
-{
-    struct open_how how = {
-        .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
-        .mode = flags & O_CREAT ? 0600 : 0,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
-    };
-    return (int)syscall(SYS_openat2, root, *rel ? rel : ".", &how, sizeof how);
-}
-
 /* errno as an answer; the message names the path as the program wrote it, never one of the host. */
 static enum cs_answer refuse(int sys, struct cs_str path, struct cs_buf *payload)
 {
@@ -189,7 +178,7 @@ static int open_existing(struct cs_roots *r, const struct spot *s, struct stat *
         errno = ENOENT;
         return -1;
     }
-    int fd = open_beneath(r->dir[s->root], s->rel, O_RDONLY);
+    int fd = cs_open_beneath(r->dir[s->root], s->rel, O_RDONLY);
     if (fd < 0)
         return -1;
     if (fstat(fd, st) < 0 || !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode))) {
@@ -252,25 +241,11 @@ static void refund(struct cs_roots *r, uint64_t bytes, uint32_t files)
     r->files -= files < r->files ? files : r->files;
 }
 
-static int write_all(int fd, struct cs_str data)
-{
-    while (data.len) {
-        ssize_t n = write(fd, data.at, data.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        data.at += n;
-        data.len -= (size_t)n;
-    }
-    return 0;
-}
-
 static int op_write(struct cs_roots *r, const struct spot *s, struct cs_str data, bool append,
                     bool exclusive)
 {
     int root = r->dir[s->root];
-    CS_AUTO_FD int fd = open_beneath(root, s->rel, O_WRONLY | (append ? O_APPEND : 0));
+    CS_AUTO_FD int fd = cs_open_beneath(root, s->rel, O_WRONLY | (append ? O_APPEND : 0));
     bool fresh = fd < 0 && errno == ENOENT;
     if (fd < 0 && !fresh)
         return -1;
@@ -281,7 +256,7 @@ static int op_write(struct cs_roots *r, const struct spot *s, struct cs_str data
     if (fresh && !charge(r, 0, 1))
         return -1;
     if (fresh) {
-        fd = open_beneath(root, s->rel, O_WRONLY | O_CREAT | O_EXCL);
+        fd = cs_open_beneath(root, s->rel, O_WRONLY | O_CREAT | O_EXCL);
         if (fd < 0) {
             refund(r, 0, 1);
             return -1;
@@ -299,7 +274,7 @@ static int op_write(struct cs_roots *r, const struct spot *s, struct cs_str data
         return -1;
     if (data.len < old)
         refund(r, old - data.len, 0);
-    if (write_all(fd, data) < 0)
+    if (cs_file_write_fd(fd, data) < 0)
         return -1;
     /* What is left of the old content goes last: file systems take a file that is emptied and then
      * written for one that must not be lost, and wait for the disk. */
@@ -369,7 +344,7 @@ static int open_parent(struct cs_roots *r, const struct spot *s)
         errno = EINVAL;
         return -1;
     }
-    return open_beneath(r->dir[s->root], s->parent, O_RDONLY | O_DIRECTORY);
+    return cs_open_beneath(r->dir[s->root], s->parent, O_RDONLY | O_DIRECTORY);
 }
 
 static int make_dir(struct cs_roots *r, const struct spot *s)

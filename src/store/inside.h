@@ -45,6 +45,7 @@ struct cs_db {
     char dir[CS_STORE_PATH], path[CS_STORE_PATH];
     char owner[CS_STORE_ID]; /* this store, among all that are open */
     int owner_fd;
+    int patience_ms; /* with other processes that write */
 };
 
 struct cs_op;
@@ -109,6 +110,9 @@ void cs_op_ask(struct cs_op *op);
 /* Room for one more row of `size` bytes, zeroed. */
 void *cs_op_row(struct cs_op *op, size_t size);
 void cs_op_tell_stored(const struct cs_op *op);
+
+/* For tests, which have less time. Before the first operation. */
+void cs_store_patience(struct cs_store *store, int ms);
 
 int64_t cs_store_now(void);
 

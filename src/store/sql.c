@@ -44,7 +44,7 @@ static const struct {
 
 int cs_sql_fail(struct cs_db *db, int code, struct cs_err *err)
 {
-    if ((code & 0xFF) == SQLITE_CONSTRAINT)
+    if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY)
         return cs_fail(err, CS_CONFLICT, "it is there already (%s)", sqlite3_errmsg(db->sqlite));
     const char *said = db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(code);
     for (size_t i = 0; i < CS_COUNT(remedies); i++)
@@ -199,9 +199,9 @@ int cs_db_probe(struct cs_db *db, struct cs_err *err)
 /* Others write in batches, one right after the other: who looks rarely would never find a gap. */
 static int wait_for_others(void *ctx, int times)
 {
-    (void)ctx;
+    const struct cs_db *db = ctx;
     const struct timespec pause = {.tv_nsec = 500000};
-    if (times >= CS_STORE_BUSY_MS * 2)
+    if (times >= db->patience_ms * 2)
         return 0;
     nanosleep(&pause, NULL);
     return 1;
@@ -253,7 +253,7 @@ static int recover(struct cs_db *db, struct cs_err *err)
 
 int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
 {
-    *db = (struct cs_db){.owner_fd = -1};
+    *db = (struct cs_db){.owner_fd = -1, .patience_ms = CS_STORE_BUSY_MS};
     if (snprintf(db->dir, sizeof db->dir, "%s", dir) >= (int)sizeof db->dir ||
         snprintf(db->path, sizeof db->path, "%s/caisson.db", dir) >= (int)sizeof db->path)
         return cs_fail(err, CS_SYSTEM, "the path of the data directory is too long: %.200s", dir);
@@ -264,7 +264,8 @@ int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
         sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK)
         return cs_sql_fail(db, code, err);
-    sqlite3_busy_handler(db->sqlite, wait_for_others, NULL);
+    sqlite3_extended_result_codes(db->sqlite, 1);
+    sqlite3_busy_handler(db->sqlite, wait_for_others, db);
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (set_up(db, err) < 0 || cs_db_migrate(db, cs_migrations, err) < 0 ||
         cs_owner_open(db, err) < 0 || recover(db, err) < 0)

@@ -393,3 +393,10 @@ void cs_store_health(const struct cs_store *s, struct cs_err *err)
 {
     *err = s->health;
 }
+
+void cs_store_patience(struct cs_store *s, int ms)
+{
+    uv_mutex_lock(&s->lock);
+    s->db.patience_ms = ms;
+    uv_mutex_unlock(&s->lock);
+}

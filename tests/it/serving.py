@@ -28,7 +28,7 @@ class Answer:
             raise Failed("not JSON (%s), status %d: %r" % (e, self.status, self.body[:500]))
 
     def __str__(self):
-        return "%d %r" % (self.status, self.body[:2000])
+        return "%d %r" % (self.status, self.body[:300])
 
 
 class Daemon:
