@@ -11,16 +11,16 @@ static const char *const levels[] = {"debug", "info",     "notice", "warning",
 
 /* method, first and last revision that has it, who answers */
 const struct cs_proto_method cs_proto_methods[] = {
-    {"initialize", CS_V2024, CS_V2025_11, cs_era_initialize},
-    {"ping", CS_V2024, CS_V2025_11, cs_era_ping},
-    {"logging/setLevel", CS_V2024, CS_V2025_11, cs_era_set_level},
+    {"initialize", CS_V2024, CS_V2025_11, cs_hello_initialize},
+    {"ping", CS_V2024, CS_V2025_11, cs_hello_ping},
+    {"logging/setLevel", CS_V2024, CS_V2025_11, cs_hello_set_level},
     {"resources/subscribe", CS_V2024, CS_V2025_11, cs_sub_subscribe},
     {"resources/unsubscribe", CS_V2024, CS_V2025_11, cs_sub_unsubscribe},
     {"tasks/get", CS_V2025_11, CS_V2025_11, cs_tasks_old_get},
     {"tasks/result", CS_V2025_11, CS_V2025_11, cs_tasks_old_result},
     {"tasks/list", CS_V2025_11, CS_V2025_11, cs_tasks_old_list},
     {"tasks/cancel", CS_V2025_11, CS_V2025_11, cs_tasks_old_cancel},
-    {"server/discover", CS_VMODERN, CS_VMODERN, cs_era_discover},
+    {"server/discover", CS_VMODERN, CS_VMODERN, cs_hello_discover},
     {"subscriptions/listen", CS_VMODERN, CS_VMODERN, cs_listen_start},
     {"tasks/get", CS_VMODERN, CS_VMODERN, cs_tasks_get},
     {"tasks/update", CS_VMODERN, CS_VMODERN, cs_tasks_update},
@@ -168,7 +168,7 @@ void cs_put_server_info(const struct cs_mcp *m, struct cs_json_writer *w)
     cs_json_close(w, '}');
 }
 
-void cs_era_initialize(struct cs_req *req)
+void cs_hello_initialize(struct cs_req *req)
 {
     struct cs_peer *peer = req->peer;
     struct cs_json_val wanted = cs_json_get(req->call.params, "protocolVersion");
@@ -201,7 +201,7 @@ void cs_era_initialize(struct cs_req *req)
     cs_mcp_result(&req->call, cs_buf_str(&out));
 }
 
-void cs_era_discover(struct cs_req *req)
+void cs_hello_discover(struct cs_req *req)
 {
     CS_AUTO_BUF struct cs_buf out = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&out);
@@ -215,7 +215,7 @@ void cs_era_discover(struct cs_req *req)
     cs_mcp_result(&req->call, cs_buf_str(&out));
 }
 
-void cs_era_set_level(struct cs_req *req)
+void cs_hello_set_level(struct cs_req *req)
 {
     struct cs_json_val level = cs_json_get(req->call.params, "level");
     int n = cs_level_find(cs_json_str(level, &req->call.arena));
@@ -230,7 +230,7 @@ void cs_era_set_level(struct cs_req *req)
     cs_mcp_result(&req->call, CS_STR("{}"));
 }
 
-void cs_era_ping(struct cs_req *req)
+void cs_hello_ping(struct cs_req *req)
 {
     cs_mcp_result(&req->call, CS_STR("{}"));
 }

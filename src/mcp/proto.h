@@ -255,10 +255,10 @@ unsigned cs_caps_asks(struct cs_json_val capabilities);
 /* Does the offer declare it? For example "tools", "listChanged"; the second may be NULL. */
 bool cs_caps_offered(const struct cs_mcp *m, const char *what, const char *how);
 int cs_level_find(struct cs_str name); /* -1: none */
-void cs_era_initialize(struct cs_req *req);
-void cs_era_discover(struct cs_req *req);
-void cs_era_set_level(struct cs_req *req);
-void cs_era_ping(struct cs_req *req);
+void cs_hello_initialize(struct cs_req *req);
+void cs_hello_discover(struct cs_req *req);
+void cs_hello_set_level(struct cs_req *req);
+void cs_hello_ping(struct cs_req *req);
 void cs_put_versions(struct cs_json_writer *w);
 void cs_put_server_info(const struct cs_mcp *m, struct cs_json_writer *w);
 

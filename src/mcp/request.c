@@ -2,6 +2,8 @@
 #include "base/mem.h"
 #include "mcp/proto.h"
 
+#define OLD_NO_RESOURCE (-32002)
+
 static const struct {
     const char *name;
     unsigned ttl_ms;
@@ -374,7 +376,12 @@ void cs_req_refuse(struct cs_req *r, int code, unsigned status, const char *mess
 
 void cs_mcp_error(struct cs_mcp_call *call, int code, const char *message, struct cs_str data)
 {
-    cs_req_refuse(req_of(call), code, code == CS_RPC_CAPABILITY ? 400 : 200, message, data);
+    struct cs_req *r = req_of(call);
+    /* The older revisions have a code of their own for a resource that is not there. */
+    if (r->version != CS_VMODERN && r->offered && code == CS_RPC_PARAMS && data.len > 0 &&
+        strcmp(r->offered->name, "resources/read") == 0)
+        code = OLD_NO_RESOURCE;
+    cs_req_refuse(r, code, code == CS_RPC_CAPABILITY ? 400 : 200, message, data);
 }
 
 void cs_req_needs(struct cs_req *r, struct cs_str capability)
