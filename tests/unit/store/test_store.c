@@ -234,6 +234,34 @@ static void two_stores_of_one_process_share_it(void **state)
     assert_int_equal(f->count, 200);
 }
 
+/* POSIX locks belong to the process: whoever closes any descriptor of the file loses them all. */
+static void a_store_that_closes_leaves_the_other_its_locks(void **state)
+{
+    struct fixture *f = *state, g = {0};
+    char path[128];
+    struct cs_execution_row row = f_execution("exec_a", "default");
+    strcpy(g.dir, f->dir);
+    uv_loop_init(&g.loop);
+    f_open(&g);
+    f_close(&g);
+    uv_loop_close(&g.loop);
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    snprintf(path, sizeof path, "%s/caisson.db", f->dir);
+    pid_t child = fork();
+    if (child == 0) {
+        /* It would be the last one to close it, if ours were not seen, and remove the log. */
+        sqlite3 *db = NULL;
+        sqlite3_open(path, &db);
+        sqlite3_exec(db, "SELECT count(*) FROM keys", NULL, NULL, NULL);
+        sqlite3_close(db);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    snprintf(path, sizeof path, "%s/caisson.db-wal", f->dir);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 /* --- the file --- */
 
 static void it_is_for_us_alone_to_read(void **state)
@@ -573,6 +601,7 @@ int main(void)
         WITH(processes_share_it),
         WITH(a_key_is_used_once_among_all_processes),
         WITH(two_stores_of_one_process_share_it),
+        WITH(a_store_that_closes_leaves_the_other_its_locks),
         WITH(it_is_for_us_alone_to_read),
         WITH(a_file_that_is_none_of_ours_is_refused),
         WITH(a_damaged_file_is_told_as_damaged),
