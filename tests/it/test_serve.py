@@ -32,7 +32,7 @@ def test_a_port_that_is_taken_is_named(t):
         s.listen()
         port = str(s.getsockname()[1])
         done = t.caisson("serve", "--port", port)
-    t.equal(done.status, 5)
+    t.equal(done.status, 2)
     t.has(done.err, "127.0.0.1:" + port)
     t.has(done.err, "--port")
 
