@@ -79,12 +79,14 @@ def test_a_failure_leaves_state_and_files_as_they_were(t):
             ({"code": touch + "state.text = 'x'.repeat(2000000); return 1"}, "resource_error", "`state` is larger"),
             ({"code": touch + "await fs.writeFile('big', 'x'.repeat(11000000))"}, "resource_error", "bytes"),
             ({"code": "rm old; touch new; exit 3", "language": "bash"}, "runtime_error", "status 3"),
+            ({"code": "rm old; truncate -s 60M big; truncate -s 60M big2", "language": "bash"}, "resource_error", "cannot be kept"),
             ({"code": "state['n'] = {1, 2}", "language": "python"}, "validation_error", "a set at $.n"),
         ]
         for request, kind, text in failures:
             envelope = d.run(request.pop("code"), session_id=s, **request)
             t.equal((envelope["status"], envelope["error"]["type"]), ("failed", kind))
             t.has(envelope["error"]["message"], text)
+            t.lacks(str(envelope), t.state)  # no path of this machine
             t.equal((state_of(d, s), files_of(d, s)), ({"n": 1}, ["old"]))
         t.equal(run(d, s, LIST)["result"], ["old"])
 
