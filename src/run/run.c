@@ -410,8 +410,10 @@ static int admit(struct cs_run *run, struct cs_err *err)
         (run->result.is_guest && cs_policy_inputs(request->inputs, &request->limits, err) < 0) ||
         check_names(run, err) < 0)
         return -1;
-    if (r->closing)
+    if (r->closing) {
+        run->result.retry_after_s = 1;
         return cs_fail(err, CS_BUSY, "caisson is shutting down");
+    }
     if (r->waiting >= r->most_waiting) {
         run->result.retry_after_s = cs_queue_seconds(&r->queue, r->waiting);
         return cs_fail(err, CS_BUSY,
