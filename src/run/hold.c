@@ -14,20 +14,14 @@ static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *h
     run->state_bytes = held->state_bytes;
     run->workspace = held->workspace;
     run->workspace_out = held->workspace_out;
-    run->admitted = true;
-    cs_record_begun(run);
-    if (!run->settling)
-        cs_run_go(run);
+    cs_run_go(run);
 }
 
 int cs_step_hold(struct cs_run *run, struct cs_err *err)
 {
     const struct cs_request *r = &run->request;
-    if (!r->session.len) {
-        run->admitted = true;
-        cs_record_begun(run);
-        return run->settling ? CS_LATER : CS_ON;
-    }
+    if (!r->session.len)
+        return CS_ON;
     if (!run->runner->sessions)
         return cs_fail(err, CS_MISSING, "there are no sessions here");
     uint64_t wait = r->limits.wall_clock < UINT32_MAX ? r->limits.wall_clock : UINT32_MAX;

@@ -136,7 +136,8 @@ void cs_run_waits_no_more(struct cs_run *run);
 /* The answer leaves. */
 void cs_run_finish(struct cs_run *run);
 
-int cs_step_begin(struct cs_run *run, struct cs_err *err);   /* record.c */
+int cs_step_begin(struct cs_run *run, struct cs_err *err); /* record.c */
+int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
@@ -150,7 +151,6 @@ void cs_settle(struct cs_run *run, const struct cs_job_end *end);
 void cs_settle_fault(struct cs_run *run, const struct cs_err *err);
 
 /* record.c */
-void cs_record_begun(struct cs_run *run);
 void cs_record_leave(struct cs_run *run); /* waits no longer for the execution it has joined */
 
 /* seats.c */

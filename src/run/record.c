@@ -34,8 +34,9 @@ static struct cs_execution_row row_of(const struct cs_run *run)
 
 /* --- somebody was here before, with the same key --- */
 
-static int other_request(struct cs_err *err)
+static int other_request(struct cs_run *run, struct cs_err *err)
 {
+    run->result.key_reused = true;
     return cs_fail(err, CS_CONFLICT,
                    "the idempotency key was used for another request; send a new key with a new "
                    "request");
@@ -113,7 +114,7 @@ static void tell_soon(struct cs_run *run)
 static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err)
 {
     if (!cs_str_eq(twin->request.fingerprint, run->request.fingerprint))
-        return other_request(err);
+        return other_request(run, err);
     static const struct cs_run_watch watch = {.log = on_twin_log,
                                               .output = on_twin_output,
                                               .progress = on_twin_progress,
@@ -141,7 +142,7 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
     struct cs_err err = {0};
     run->on_record = false;
     if (!row || !cs_str_eq(row->fingerprint, run->request.fingerprint)) {
-        other_request(&err);
+        other_request(run, &err);
         cs_run_refuse(run, &err);
         return;
     }
@@ -179,8 +180,8 @@ static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
     cs_run_cancel(run);
 }
 
-/* It is on record, and nothing can refuse it any more. */
-void cs_record_begun(struct cs_run *run)
+/* Once, when it is on record and nothing can refuse it any more. */
+static void tell_begun(struct cs_run *run)
 {
     if (!run->on_record || run->beginning || !run->admitted || run->told || run->settling)
         return;
@@ -188,11 +189,19 @@ void cs_record_begun(struct cs_run *run)
     cs_seats_begun(run);
 }
 
+int cs_step_begun(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    run->admitted = true;
+    tell_begun(run);
+    return run->settling ? CS_LATER : CS_ON; /* they may have cancelled it */
+}
+
 static void go_on(struct cs_run *run)
 {
     static const struct cs_err none;
     if (!run->request.key.len)
-        cs_record_begun(run);
+        tell_begun(run);
     else if (run->cancelled)
         cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
     else
