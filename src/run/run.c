@@ -184,6 +184,8 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     cs_gate_close(run);
     cs_asks_close(run);
     run->job = NULL;
+    if (run->hold && end->state.len)
+        run->new_state = cs_arena_dup(&run->arena, end->state);
     settle(run, end);
 }
 
@@ -330,6 +332,7 @@ static int start_job(struct cs_run *run, struct cs_err *err)
         .source = run->request.code,
         .inputs = run->request.inputs,
         .state = run->state,
+        .state_bytes = run->state_bytes,
         .workspace = run->request.workspace ? run->request.workspace : run->workspace,
         .workspace_out = run->request.workspace ? NULL : run->workspace_out,
         .mcp_servers = -1,
