@@ -14,39 +14,39 @@
 #define FAULTS     3
 #define ASKED_MOST 2
 
-struct cs_question {
-    struct cs_question *next;
+struct cs_house_question {
+    struct cs_house_question *next;
     uint64_t id;
     enum cs_ask_kind kind;
     unsigned number, asked;
     struct cs_buf server, params;
 };
 
-static void question_free(struct cs_question *q)
+static void question_free(struct cs_house_question *q)
 {
     cs_buf_done(&q->server);
     cs_buf_done(&q->params);
     free(q);
 }
 
-static struct cs_question **find(struct cs_questions *questions, uint64_t id)
+static struct cs_house_question **find(struct cs_house_questions *questions, uint64_t id)
 {
-    struct cs_question **at = &questions->first;
+    struct cs_house_question **at = &questions->first;
     while (*at && (*at)->id != id)
         at = &(*at)->next;
     return at;
 }
 
-static void drop(struct cs_questions *questions, uint64_t id)
+static void drop(struct cs_house_questions *questions, uint64_t id)
 {
-    struct cs_question **at = find(questions, id), *q = *at;
+    struct cs_house_question **at = find(questions, id), *q = *at;
     if (q) {
         *at = q->next;
         question_free(q);
     }
 }
 
-void cs_questions_done(struct cs_questions *questions)
+void cs_house_questions_done(struct cs_house_questions *questions)
 {
     while (questions->first)
         drop(questions, questions->first->id);
@@ -54,8 +54,8 @@ void cs_questions_done(struct cs_questions *questions)
 
 /* The server's parameters with its name in the message, without what belongs to its own connection,
  * and with what was wrong with the answer before. */
-static void put_params(const struct cs_question *q, struct cs_json_val params, struct cs_str wrong,
-                       struct cs_arena *arena, struct cs_buf *out)
+static void put_params(const struct cs_house_question *q, struct cs_json_val params,
+                       struct cs_str wrong, struct cs_arena *arena, struct cs_buf *out)
 {
     struct cs_json_writer w = CS_JSON_WRITER(out);
     struct cs_json_iter it = {0};
@@ -79,7 +79,7 @@ static void put_params(const struct cs_question *q, struct cs_json_val params, s
     cs_json_close(&w, '}');
 }
 
-static void put_to_client(struct cs_question *q, struct cs_mcp_call *call,
+static void put_to_client(struct cs_house_question *q, struct cs_mcp_call *call,
                           struct cs_json_val params, struct cs_str wrong)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
@@ -100,14 +100,14 @@ static bool presentable(enum cs_ask_kind kind, struct cs_json_val params, struct
     return kind != CS_ASK_URL || cs_str_starts(url, "https://") || cs_str_starts(url, "http://");
 }
 
-bool cs_question_ask(struct cs_questions *questions, struct cs_mcp_call *call,
-                     const struct cs_tool_ask *ask)
+bool cs_house_question_ask(struct cs_house_questions *questions, struct cs_mcp_call *call,
+                           const struct cs_tool_ask *ask)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     if (!cs_mcp_can_ask(call, ask->kind) || cs_json_parse(ask->params, NULL, &doc, NULL) < 0 ||
         !presentable(ask->kind, cs_json_root(&doc), &call->arena))
         return false;
-    struct cs_question *q = CS_NEW(struct cs_question);
+    struct cs_house_question *q = CS_NEW(struct cs_house_question);
     q->id = ask->id;
     q->kind = ask->kind;
     q->number = ++questions->count;
@@ -142,8 +142,8 @@ static void check_form(struct cs_json_val params, struct cs_json_val result, str
 }
 
 /* Nothing in `wrong`: it is an answer that the server may be told. */
-static void check(const struct cs_question *q, struct cs_json_val params, struct cs_str result,
-                  struct cs_buf *wrong)
+static void check(const struct cs_house_question *q, struct cs_json_val params,
+                  struct cs_str result, struct cs_buf *wrong)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_ARENA struct cs_arena arena = {0};
@@ -161,10 +161,10 @@ static void check(const struct cs_question *q, struct cs_json_val params, struct
         check_form(params, cs_json_root(&doc), &arena, wrong);
 }
 
-bool cs_question_answered(struct cs_questions *questions, struct cs_mcp_call *call, uint64_t ask,
-                          struct cs_str *result)
+bool cs_house_question_answered(struct cs_house_questions *questions, struct cs_mcp_call *call,
+                                uint64_t ask, struct cs_str *result)
 {
-    struct cs_question *q = *find(questions, ask);
+    struct cs_house_question *q = *find(questions, ask);
     CS_AUTO_JSON struct cs_json params = {0};
     CS_AUTO_BUF struct cs_buf wrong = {0};
     if (!q)
@@ -181,7 +181,8 @@ bool cs_question_answered(struct cs_questions *questions, struct cs_mcp_call *ca
     return true;
 }
 
-void cs_question_withdraw(struct cs_questions *questions, struct cs_mcp_call *call, uint64_t ask)
+void cs_house_question_withdraw(struct cs_house_questions *questions, struct cs_mcp_call *call,
+                                uint64_t ask)
 {
     if (call && *find(questions, ask))
         cs_mcp_withdraw(call, ask);

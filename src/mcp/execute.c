@@ -23,7 +23,7 @@ struct cs_house_job {
     struct cs_json_val arguments; /* of the call */
     struct cs_buf inputs;         /* of call_tool */
     char session[65];             /* empty: none */
-    struct cs_questions questions;
+    struct cs_house_questions questions;
     uv_timer_t beat;
     uint64_t start_ms;
     double progress, total; /* as told last */
@@ -46,7 +46,7 @@ static void end(struct cs_house_job *e)
         if (e->next)
             e->next->link = e->link;
     }
-    cs_questions_done(&e->questions);
+    cs_house_questions_done(&e->questions);
     uv_close((uv_handle_t *)&e->beat, on_gone);
 }
 
@@ -119,19 +119,19 @@ static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
 static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
 {
     struct cs_house_job *e = ctx;
-    return e->call && cs_question_ask(&e->questions, e->call, ask);
+    return e->call && cs_house_question_ask(&e->questions, e->call, ask);
 }
 
 static void on_withdrawn(void *ctx, uint64_t ask)
 {
     struct cs_house_job *e = ctx;
-    cs_question_withdraw(&e->questions, e->call, ask);
+    cs_house_question_withdraw(&e->questions, e->call, ask);
 }
 
 static void on_answered(struct cs_mcp_call *call, uint64_t ask, struct cs_str result)
 {
     struct cs_house_job *e = call->own;
-    if (cs_question_answered(&e->questions, call, ask, &result) && e->run)
+    if (cs_house_question_answered(&e->questions, call, ask, &result) && e->run)
         cs_run_answer(e->run, ask, result);
 }
 

@@ -76,19 +76,20 @@ void cs_house_told(struct cs_mcp_call *call, struct cs_str envelope, struct cs_s
 
 /* --- asking.c: `run` is that of the call --- */
 
-struct cs_question;
-struct cs_questions {
-    struct cs_question *first;
+struct cs_house_question;
+struct cs_house_questions {
+    struct cs_house_question *first;
     unsigned count; /* so far, for their names */
 };
-bool cs_question_ask(struct cs_questions *questions, struct cs_mcp_call *call,
-                     const struct cs_tool_ask *ask);
+bool cs_house_question_ask(struct cs_house_questions *questions, struct cs_mcp_call *call,
+                           const struct cs_tool_ask *ask);
 /* The client's answer. True: `result` is what the server is told, and the question is over. False:
  * it did not fit, and was asked again. */
-bool cs_question_answered(struct cs_questions *questions, struct cs_mcp_call *call, uint64_t ask,
-                          struct cs_str *result);
-void cs_question_withdraw(struct cs_questions *questions, struct cs_mcp_call *call, uint64_t ask);
-void cs_questions_done(struct cs_questions *questions);
+bool cs_house_question_answered(struct cs_house_questions *questions, struct cs_mcp_call *call,
+                                uint64_t ask, struct cs_str *result);
+void cs_house_question_withdraw(struct cs_house_questions *questions, struct cs_mcp_call *call,
+                                uint64_t ask);
+void cs_house_questions_done(struct cs_house_questions *questions);
 
 /* --- discover.c --- */
 

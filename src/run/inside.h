@@ -89,6 +89,7 @@ struct cs_run {
 
     /* record.c */
     bool on_record, beginning, end_stored;
+    bool has_row, is_admitted;  /* both: whoever started it is told that it has begun */
     bool is_joiner;             /* it does not run: another one has the same key, */
     struct cs_run_seat *joined; /* and it waits for that */
     struct cs_err record_error;
@@ -134,7 +135,8 @@ void cs_run_waits_no_more(struct cs_run *run);
 /* The answer leaves. */
 void cs_run_finish(struct cs_run *run);
 
-int cs_step_begin(struct cs_run *run, struct cs_err *err);   /* record.c */
+int cs_step_begin(struct cs_run *run, struct cs_err *err); /* record.c */
+int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */

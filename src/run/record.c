@@ -33,8 +33,9 @@ static struct cs_execution_row row_of(const struct cs_run *run)
 
 /* --- somebody was here before, with the same key --- */
 
-static int other_request(struct cs_err *err)
+static int other_request(struct cs_run *run, struct cs_err *err)
 {
+    run->result.key_reused = true;
     return cs_fail(err, CS_CONFLICT,
                    "the idempotency key was used for another request; send a new key with a new "
                    "request");
@@ -81,7 +82,7 @@ static void on_twin_progress(void *ctx, struct cs_str json)
 static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err)
 {
     if (!cs_str_eq(twin->request.fingerprint, run->request.fingerprint))
-        return other_request(err);
+        return other_request(run, err);
     static const struct cs_run_watch watch = {
         .log = on_twin_log, .output = on_twin_output, .progress = on_twin_progress};
     run->is_joiner = true;
@@ -102,7 +103,7 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
     struct cs_err err = {0};
     run->on_record = false;
     if (!row || !cs_str_eq(row->fingerprint, run->request.fingerprint)) {
-        other_request(&err);
+        other_request(run, &err);
         cs_run_refuse(run, &err);
         return;
     }
@@ -125,6 +126,22 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
 
 /* --- it begins --- */
 
+/* Once, when it is on record and nothing can refuse it any more. */
+static void tell_begun(struct cs_run *run)
+{
+    if (!run->has_row || !run->is_admitted || run->settling || !run->watch.begun)
+        return;
+    run->watch.begun(run->ctx);
+}
+
+int cs_step_begun(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    run->is_admitted = true;
+    tell_begun(run);
+    return CS_ON;
+}
+
 static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
 {
     struct cs_err why = *err;
@@ -143,12 +160,12 @@ static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
 static void go_on(struct cs_run *run, bool keyed)
 {
     static const struct cs_err none;
-    if (run->watch.begun && !run->settling)
-        run->watch.begun(run->ctx);
     if (keyed && run->cancelled)
         cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
     else if (keyed)
         cs_run_go(run);
+    else
+        tell_begun(run);
 }
 
 static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
@@ -157,6 +174,7 @@ static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execut
     struct cs_run *run = ctx;
     bool keyed = run->request.key.len > 0;
     run->beginning = false;
+    run->has_row = err->code == CS_OK;
     if (run->end_stored)
         cs_run_finish(run);
     else if (err->code == CS_CONFLICT && keyed)

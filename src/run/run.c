@@ -36,10 +36,11 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     admit,         /* 1. size, form, and is there room?                            policy/     */
     cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,  /*    nobody else is in its session                             hold.c      */
+    cs_step_begun, /*    from here on it is not refused; whoever started it is told  record.c    */
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
-#define SETTLE 6
+#define SETTLE 7
     cs_step_release, /* 5. its session has the new state and files                   hold.c      */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
     cs_step_end,     /*    how it ended is on record                                 record.c    */
