@@ -368,3 +368,22 @@ def test_one_key_that_asks_too_often_does_not_cost_another(t):
         t.equal([a.status for a in answers], [200] * 5 + [429] * 3, "statuses")
         t.true(int(answers[-1].headers["Retry-After"]) >= 1, "no Retry-After")
         t.equal(d.post("/executions", {"code": "return 1"}, key=bob).status, 200)
+
+
+def test_a_session_opens_by_its_exact_name_alone(t):
+    with Daemon(t) as d:
+        session = d.post("/sessions", {}).json()["session_id"]
+        both = {"Accept": "application/json, text/event-stream"}
+        began = d.post("/mcp", INITIALIZE, headers=both)
+        ours = dict(both, **{"Mcp-Session-Id": began.headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-11-25"})
+        for name, runs in ((session, True), (session + "\0", False), (session + "\0x", False), (session + " ", False),
+                           (" " + session, False), (session.upper(), False), ("../" + session, False), (session[:-1], False),
+                           (session + "/", False), (session + "\n", False)):
+            answer = d.post("/executions", {"code": "return 'it ran'", "session_id": name})
+            t.equal(answer.status == 200, runs, "REST runs in %r" % name)
+            answer = d.post("/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": "execute_code", "arguments": {"code": "return 'it ran'", "session_id": name}}}, headers=ours)
+            t.equal("it ran" in answer.body.decode(), runs, "MCP runs in %r" % name)
+        for path in (session + "%00", session + "%20", session.upper(), "..%2f" + session, session + "%2f"):
+            t.true(d.get("/sessions/" + path).status in (400, 404), "there is a session %s" % path)
+            t.true(d.get("/sessions/%s/files" % path).status in (400, 404), "there are files of %s" % path)
