@@ -62,6 +62,8 @@
     X(B, limits_code, "limits.code", "1M", 1, 1 << 20, "", true, "largest program")               \
     X(B, limits_inputs, "limits.inputs", "10M", 2, 10 << 20, "", true,                            \
       "largest inputs of an execution")                                                           \
+    X(B, limits_bodies, "limits.bodies", "512M", 16 << 20, 1ll << 40, "", false,                  \
+      "bodies of requests that are held at once, all together; then callers are told to wait")    \
     X(D, execution_timeout, "execution.timeout", "30s", 1, 300000, "MAX_EXECUTION_TIME", true,    \
       "time that an execution has if its request names none")                                     \
     X(N, execution_workers, "execution.workers", "0", 0, 1024, "", false,                         \

@@ -2,6 +2,7 @@
 
 import json
 import re
+import select
 import socket
 import time
 
@@ -387,3 +388,33 @@ def test_a_session_opens_by_its_exact_name_alone(t):
         for path in (session + "%00", session + "%20", session.upper(), "..%2f" + session, session + "%2f"):
             t.true(d.get("/sessions/" + path).status in (400, 404), "there is a session %s" % path)
             t.true(d.get("/sessions/%s/files" % path).status in (400, 404), "there are files of %s" % path)
+
+
+def test_strangers_cannot_fill_the_memory(t):
+    """Bodies come before a key is looked at."""
+    with Daemon(t, "--limits.bodies", "16M") as d:
+        head = ("POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer csk_wrong\r\n%s\r\nContent-Length: 12000000\r\n\r\n" % JSON).encode()
+        crowd = []
+        try:
+            for _ in range(4):
+                s = socket.create_connection(("127.0.0.1", d.port), timeout=20)
+                crowd.append(s)
+                try:
+                    s.sendall(head + b"x" * 11000000)
+                except OSError:
+                    pass  # it was told to go
+            end = time.monotonic() + 20
+            told = []
+            while not told:
+                t.true(time.monotonic() < end, "nobody was told to wait")
+                told = [s for s in crowd if select.select([s], [], [], 0.1)[0]]
+            t.has(told[0].recv(4096).decode("latin-1"), "HTTP/1.1 503")
+            t.true(len(told) < 4, "even the first was sent away")
+            t.equal(ask(t, d, method="GET", path="/health", body=b"").status in (200, 503), True)
+        finally:
+            for s in crowd:
+                s.close()
+        end = time.monotonic() + 20
+        while ask(t, d).status != 200:
+            t.true(time.monotonic() < end, "it does not recover")
+            time.sleep(0.1)
