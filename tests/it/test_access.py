@@ -418,3 +418,77 @@ def test_strangers_cannot_fill_the_memory(t):
         while ask(t, d).status != 200:
             t.true(time.monotonic() < end, "it does not recover")
             time.sleep(0.1)
+
+
+class Mcp:
+    """A client of the older era, as much of one as these tests need."""
+
+    def __init__(self, d, key):
+        self.d, self.key, self.headers, self.number = d, key, {"Accept": "application/json, text/event-stream"}, 1
+        began = d.post("/mcp", INITIALIZE, key=key, headers=self.headers)
+        self.headers.update({"Mcp-Session-Id": began.headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-11-25"})
+        d.post("/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}, key=key, headers=self.headers)
+
+    def ask(self, method, **params):
+        self.number += 1
+        answer = self.d.post("/mcp", {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params},
+                             key=self.key, headers=self.headers)
+        return answer.body.decode()
+
+    def call(self, tool, **arguments):
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+
+def test_nothing_of_an_execution_is_shown_to_another_tenant_over_mcp(t):
+    with Daemon(t) as d:
+        alice = Mcp(d, make_key(t, "alice", "--tenant", "a"))
+        bob = Mcp(d, make_key(t, "bob", "--tenant", "b"))
+        said = alice.call("execute_code", code="console.log('a-secret'); return Array.from({length: 9000}, () => 'a-secret')")
+        execution = re.search(r"ex_[0-9a-f]{32}", said).group(0)
+        artifact = re.search(r"art_[0-9a-f]{32}", d.get("/artifacts", key=alice.key).body.decode()).group(0)
+        t.has(alice.call("get_execution", execution_id=execution), "a-secret")
+        t.has(alice.ask("resources/read", uri="caisson://executions/%s/result" % execution), "a-secret")
+        t.equal(d.get("/artifacts/" + artifact, key=alice.key).status, 200)
+        tries = [bob.call("get_execution", execution_id=execution, view=view) for view in ("result", "logs", "calls")]
+        tries += [bob.ask("resources/read", uri="caisson://executions/%s%s" % (execution, part)) for part in ("", "/logs", "/result")]
+        tries += [bob.ask("resources/list"), bob.ask("tasks/list"), bob.ask("tasks/get", taskId=execution),
+                  bob.ask("tasks/result", taskId=execution), bob.ask("tasks/cancel", taskId=execution),
+                  bob.ask("resources/subscribe", uri="caisson://executions/%s/result" % execution),
+                  bob.ask("completion/complete", ref={"type": "ref/resource", "uri": "caisson://executions/{id}"},
+                          argument={"name": "id", "value": "ex_"})]
+        for answer in tries:
+            t.lacks(answer, "a-secret")
+            t.true(execution not in answer or "error" in answer.lower(), "it is known to the other: %s" % answer[:300])
+        for key in (bob.key, None):
+            t.equal(d.get("/artifacts/" + artifact, key=key).status, 404)
+            t.lacks(d.get("/artifacts", key=key).body.decode(), artifact)
+            t.equal(d.get("/artifacts?execution_id=" + execution, key=key).json()["artifacts"], [])
+
+
+def test_a_task_is_its_tenants_alone(t):
+    with Daemon(t) as d:
+        alice = Mcp(d, make_key(t, "alice", "--tenant", "a"))
+        bob = Mcp(d, make_key(t, "bob", "--tenant", "b"))
+        said = alice.ask("tools/call", name="execute_code", task={"ttl": 60000},
+                         arguments={"code": "await new Promise((f) => setTimeout(f, 1500)); return 'a-secret'"})
+        task = json.loads(said)["result"]["task"]["taskId"]
+        for answer in (bob.ask("tasks/get", taskId=task), bob.ask("tasks/cancel", taskId=task),
+                       bob.ask("tasks/result", taskId=task)):
+            t.true("error" in json.loads(answer), "it was answered: %s" % answer[:300])
+        t.lacks(bob.ask("tasks/list"), task)
+        t.equal(d.request("DELETE", "/executions/" + task, key=bob.key).status, 404)
+        t.has(alice.ask("tasks/result", taskId=task), "a-secret")
+
+
+def test_an_idempotency_key_is_its_tenants_alone(t):
+    with Daemon(t) as d:
+        alice = make_key(t, "alice", "--tenant", "a")
+        bob = make_key(t, "bob", "--tenant", "b")
+        again = {"Idempotency-Key": "the-same"}
+        first = d.post("/executions", {"code": "return Math.random()"}, key=alice, headers=again)
+        second = d.post("/executions", {"code": "return Math.random()"}, key=alice, headers=again)
+        t.equal(second.json()["execution_id"], first.json()["execution_id"])
+        other = d.post("/executions", {"code": "return Math.random()"}, key=bob, headers=again)
+        t.equal(other.status, 200)
+        t.true(other.json()["execution_id"] != first.json()["execution_id"], "the other's answer was given")
+        t.true("Idempotency-Replayed" not in other.headers, "it was replayed")
