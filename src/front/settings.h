@@ -70,8 +70,8 @@
       "warm workers kept ready; 0: chosen by the number of processors")                           \
     X(N, execution_concurrency, "execution.concurrency", "0", 0, 10000, "", false,                \
       "executions at once, the others wait; 0: chosen by the number of processors")               \
-    X(N, execution_queue, "execution.queue", "1000", 0, 100000, "", false,                        \
-      "executions that may wait; further callers are told to try again later")                    \
+    X(N, execution_queue, "execution.queue", "1000", 1, 100000, "", false,                        \
+      "executions that may wait; tenants that have few waiting may go beyond it")                 \
     X(N, output_tokens, "output.tokens", "6000", 200, 1000000, "", true,                          \
       "largest answer to a model, in tokens; the rest is kept as an artifact")                    \
     X(N, rate_per_minute, "rate.per_minute", "100", 0, 1000000000, "", true,                      \

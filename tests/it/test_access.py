@@ -4,6 +4,7 @@ import json
 import re
 import select
 import socket
+import threading
 import time
 
 from harness import table
@@ -492,3 +493,29 @@ def test_an_idempotency_key_is_its_tenants_alone(t):
         t.equal(other.status, 200)
         t.true(other.json()["execution_id"] != first.json()["execution_id"], "the other's answer was given")
         t.true("Idempotency-Replayed" not in other.headers, "it was replayed")
+
+
+def test_a_tenant_that_fills_the_queue_does_not_keep_another_out(t):
+    with Daemon(t, "--rate.per_minute", "0", "--rate.per_hour", "0", "--execution.concurrency", "2",
+                "--execution.queue", "10") as d:
+        mallory = make_key(t, "mallory", "--tenant", "m")
+        bob = make_key(t, "bob", "--tenant", "b")
+        statuses = []
+
+        def flood():
+            try:
+                statuses.append(d.post("/executions", {"code": "for (;;);", "timeout_ms": 500}, key=mallory).status)
+            except OSError:
+                pass
+
+        crowd = [threading.Thread(target=flood, daemon=True) for _ in range(30)]
+        for one in crowd:
+            one.start()
+        end = time.monotonic() + 10
+        while 503 not in statuses:
+            t.true(time.monotonic() < end, "the queue is not full")
+            time.sleep(0.01)
+        t.equal(d.post("/executions", {"code": "return 'bob is fine'"}, key=bob).json().get("result"), "bob is fine")
+        for one in crowd:
+            one.join(30)
+        t.true(statuses.count(503) >= 10, "they were not told: %r" % statuses)
