@@ -129,6 +129,11 @@ void cs_json_put_null(struct cs_json_writer *w);
 void cs_json_put_raw(struct cs_json_writer *w,
                      struct cs_str json); /* trusted to be one valid value */
 
+/* The same value on one line, for channels that are cut into lines: line breaks between tokens
+ * become spaces; U+2028, U+2029 and U+0085, which occur in strings alone, are escaped, since some
+ * readers take them for the end of a line. `json` must be valid. */
+void cs_json_line(struct cs_buf *out, struct cs_str json);
+
 /* The same document, indented by two spaces, for people. `json` must be valid. The output grows
  * with the depth: bound it by the limit that `json` was parsed with. */
 void cs_json_pretty(struct cs_str json, struct cs_buf *out);

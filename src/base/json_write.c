@@ -201,3 +201,34 @@ void cs_json_pretty(struct cs_str json, struct cs_buf *out)
         }
     }
 }
+
+void cs_json_line(struct cs_buf *out, struct cs_str json)
+{
+    if (json.len == 0)
+        return;
+    const char *at = json.at, *end = json.at + json.len;
+    while (at < end) {
+        const char *p = at;
+        while (p < end && *p != '\n' && *p != '\r' && (unsigned char)*p != 0xE2 &&
+               (unsigned char)*p != 0xC2)
+            p++;
+        cs_buf_put(out, at, (size_t)(p - at));
+        if (p == end)
+            return;
+        size_t left = (size_t)(end - p);
+        if (*p == '\n' || *p == '\r') {
+            cs_buf_putc(out, ' ');
+            at = p + 1;
+        } else if (left >= 3 &&
+                   (memcmp(p, "\xE2\x80\xA8", 3) == 0 || memcmp(p, "\xE2\x80\xA9", 3) == 0)) {
+            cs_buf_puts(out, p[2] == (char)0xA8 ? "\\u2028" : "\\u2029");
+            at = p + 3;
+        } else if (left >= 2 && memcmp(p, "\xC2\x85", 2) == 0) {
+            cs_buf_puts(out, "\\u0085");
+            at = p + 2;
+        } else {
+            cs_buf_putc(out, *p);
+            at = p + 1;
+        }
+    }
+}

@@ -12,7 +12,7 @@
 #include "policy/keys.h"
 #include "store/store.h"
 
-#define EXPIRES_MOST 3.2e12 /* a hundred years, in ms */
+#define EXPIRES_MOST 3.1536e12 /* a hundred years, in ms */
 
 /* One verb: it opens the store, asks for one thing after the other, and the last answer closes it.
  */

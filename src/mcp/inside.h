@@ -2,7 +2,8 @@
  * Inside of mcp/: the protocol (everything that is the same whoever is served) and what is offered
  * (our tools, resources and prompts; or the fixtures of the conformance suite) meet here.
  *
- *     protocol: rpc.c era.c stdio.c endpoint.c streams.c tasks.c asks.c listen.c
+ *     protocol: proto.h rpc.c era.c request.c progress.c asks.c seal.c tasks.c listen.c
+ *               peers.c streams.c endpoint.c stdio.c
  *     offered:  offer.c execute.c review.c discover.c resources.c prompts.c complete.c | fixtures.c
  *
  * What is offered never sees an era, a transport, a stream or a task: it gets a call and answers
@@ -36,6 +37,12 @@ struct cs_mcp_method {
     void (*call)(struct cs_mcp_call *call);
 };
 
+/* An argument of a tool that clients also send as a header, Mcp-Param-<header>: the protocol checks
+ * that both agree. The tool's schema says so with x-mcp-header. */
+struct cs_mcp_header {
+    const char *tool, *argument, *header; /* NULL ends the table */
+};
+
 /* What is offered. `own` is made by `open` and handed to nobody but through cs_mcp_own. */
 struct cs_mcp_offer {
     const char *title;        /* of the server */
@@ -51,6 +58,7 @@ struct cs_mcp_offer {
     /* A task that the protocol has forgotten (another process, a restart): answers the call with
      * the result that the tools/call would have had, or an error. NULL: there are none. */
     void (*recall)(struct cs_mcp_call *call, struct cs_str task);
+    const struct cs_mcp_header *headers; /* NULL: none */
 };
 extern const struct cs_mcp_offer cs_mcp_house, cs_mcp_fixtures;
 

@@ -64,13 +64,27 @@ static void on_twin_done(void *ctx, const struct cs_result *result)
     cs_run_finish(run);
 }
 
+static void on_twin_log(void *ctx, enum cs_level level, struct cs_str text)
+{
+    cs_seats_log(ctx, level, text);
+}
+
+static void on_twin_output(void *ctx, bool is_stderr, struct cs_str bytes)
+{
+    cs_seats_output(ctx, is_stderr, bytes);
+}
+
+static void on_twin_progress(void *ctx, struct cs_str json)
+{
+    cs_seats_progress(ctx, json);
+}
+
 static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err)
 {
     if (!cs_str_eq(twin->request.fingerprint, run->request.fingerprint))
         return other_request(run, err);
-    struct cs_run_watch watch = run->watch;
-    watch.ask = NULL;
-    watch.withdrawn = NULL;
+    static const struct cs_run_watch watch = {
+        .log = on_twin_log, .output = on_twin_output, .progress = on_twin_progress};
     run->is_joiner = true;
     run->joined = cs_run_join(twin, &watch, on_twin_done, run);
     memcpy(run->result.execution_id, twin->result.execution_id, sizeof run->result.execution_id);

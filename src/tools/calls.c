@@ -105,17 +105,17 @@ void cs_call_send(struct cs_client_call *r, struct cs_str arguments, struct cs_s
     cs_json_put_str(&w, cs_strn(r->tool, r->tool_len));
     cs_buf_puts(&c->out, ",\"arguments\":");
     if (arguments.len > 0)
-        cs_put_line(&c->out, arguments);
+        cs_json_line(&c->out, arguments);
     else
         cs_buf_puts(&c->out, "{}");
     if (r->inputs.len > 0) {
         cs_buf_puts(&c->out, ",\"inputResponses\":{");
-        cs_put_line(&c->out, cs_buf_str(&r->inputs));
+        cs_json_line(&c->out, cs_buf_str(&r->inputs));
         cs_buf_putc(&c->out, '}');
     }
     if (r->state.len > 0) {
         cs_buf_puts(&c->out, ",\"requestState\":");
-        cs_put_line(&c->out, cs_buf_str(&r->state));
+        cs_json_line(&c->out, cs_buf_str(&r->state));
     }
     const struct cs_pair *params = NULL;
     if (c->modern && c->server->is_http)

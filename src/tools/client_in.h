@@ -13,6 +13,7 @@
 #define CS_TOOLS_CLIENT_IN_H
 
 #include "base/buf.h"
+#include "base/link.h"
 #include "tools/client.h"
 
 #define CS_MCP_MODERN "2026-07-28"
@@ -77,10 +78,6 @@ enum cs_request_status {
     CS_AT_ASKING, /* for answers to what the server asked */
     CS_AT_DOOMED, /* gets its error at the next tick */
     CS_AT_DONE,
-};
-
-struct cs_link {
-    struct cs_link *prev, *next;
 };
 
 /* A request of ours. */
@@ -233,8 +230,6 @@ void cs_client_trouble(struct cs_client *c, uint64_t id, enum cs_trouble trouble
                        const struct cs_err *err);
 /* The message of an error, for people: cut to `size`, without control characters. */
 const char *cs_answer_words(const struct cs_answer *a, char *to, size_t size);
-/* JSON text from elsewhere as part of one line. */
-void cs_put_line(struct cs_buf *out, struct cs_str json);
 
 /* --- era.c --- */
 
@@ -284,26 +279,6 @@ void cs_ask_roots(struct cs_client *c, struct cs_buf *json);
 bool cs_mirror_ok(struct cs_json_val schema, struct cs_buf *why);
 /* The Mcp-Param-* pairs of a call, ended by a NULL name; NULL if there are none. */
 struct cs_pair *cs_mirror_of(struct cs_str schema, struct cs_str arguments, struct cs_arena *arena);
-
-static inline void cs_link_init(struct cs_link *l)
-{
-    l->prev = l->next = l;
-}
-
-static inline void cs_link_before(struct cs_link *place, struct cs_link *l)
-{
-    l->prev = place->prev;
-    l->next = place;
-    place->prev->next = l;
-    place->prev = l;
-}
-
-static inline void cs_link_off(struct cs_link *l)
-{
-    l->prev->next = l->next;
-    l->next->prev = l->prev;
-    cs_link_init(l);
-}
 
 static inline struct cs_client_call *cs_link_request(struct cs_link *l)
 {

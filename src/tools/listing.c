@@ -9,7 +9,7 @@ static void next_page(struct cs_client *c, struct cs_client_call *r, struct cs_s
     cs_request_begin(r, "tools/list");
     if (cursor.len > 0) {
         cs_buf_puts(&c->out, "\"cursor\":");
-        cs_put_line(&c->out, cursor);
+        cs_json_line(&c->out, cursor);
     }
     cs_request_send(r, "tools/list", (struct cs_str){0}, NULL);
 }

@@ -90,39 +90,6 @@ static void put_u64(struct cs_buf *b, uint64_t v)
     cs_buf_put(b, at, (size_t)(digits + sizeof digits - at));
 }
 
-/* Line breaks between tokens become spaces. U+2028, U+2029 and U+0085 occur in strings alone; they
- * are escaped, since some readers take them for the end of a line. */
-void cs_put_line(struct cs_buf *out, struct cs_str json)
-{
-    if (json.len == 0)
-        return;
-    const char *at = json.at, *end = json.at + json.len;
-    while (at < end) {
-        const char *p = at;
-        while (p < end && *p != '\n' && *p != '\r' && (unsigned char)*p != 0xE2 &&
-               (unsigned char)*p != 0xC2)
-            p++;
-        cs_buf_put(out, at, (size_t)(p - at));
-        if (p == end)
-            return;
-        size_t left = (size_t)(end - p);
-        if (*p == '\n' || *p == '\r') {
-            cs_buf_putc(out, ' ');
-            at = p + 1;
-        } else if (left >= 3 &&
-                   (memcmp(p, "\xE2\x80\xA8", 3) == 0 || memcmp(p, "\xE2\x80\xA9", 3) == 0)) {
-            cs_buf_puts(out, p[2] == (char)0xA8 ? "\\u2028" : "\\u2029");
-            at = p + 3;
-        } else if (left >= 2 && memcmp(p, "\xC2\x85", 2) == 0) {
-            cs_buf_puts(out, "\\u0085");
-            at = p + 2;
-        } else {
-            cs_buf_putc(out, *p);
-            at = p + 1;
-        }
-    }
-}
-
 void cs_request_begin(struct cs_client_call *r, const char *method)
 {
     struct cs_client *c = r->client;
@@ -208,9 +175,9 @@ void cs_client_reply(struct cs_client *c, struct cs_str id, struct cs_str result
 {
     cs_buf_clear(&c->out);
     cs_buf_puts(&c->out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    cs_put_line(&c->out, id);
+    cs_json_line(&c->out, id);
     cs_buf_puts(&c->out, ",\"result\":");
-    cs_put_line(&c->out, result);
+    cs_json_line(&c->out, result);
     cs_buf_putc(&c->out, '}');
     send_other(c, NULL);
 }
@@ -219,7 +186,7 @@ void cs_client_refuse(struct cs_client *c, struct cs_str id, int code, const cha
 {
     cs_buf_clear(&c->out);
     cs_buf_puts(&c->out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    cs_put_line(&c->out, id);
+    cs_json_line(&c->out, id);
     cs_buf_printf(&c->out, ",\"error\":{\"code\":%d,\"message\":\"%s\"}}", code, message);
     send_other(c, NULL);
 }

@@ -34,6 +34,9 @@ PROBLEMS = {400: "validation", 401: "permission", 403: "permission", 404: "valid
 # The same of JSON-RPC.
 RPC_ERRORS = {-32700: "protocol", -32600: "protocol", -32601: "protocol", -32602: "validation"}
 
+# A program that waits by looking at the clock waits for ever: inside, time moves only when the world answers.
+WAITS = re.compile(r"while \(Date\.now\(\) - t < (\d+)\) await 0;")
+
 # Speaks on the bridge of a guest in place of its SDK.
 STUB = """
 import os, time
@@ -131,19 +134,30 @@ class Server:
                 os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
 
-    def key(self, user, tenant):
-        """The weak variant knows one user only, whatever the name."""
+    def kill(self):
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+    def how_it_ended(self):
+        status = self.process.poll()
+        return "still running" if status is None else "signal %d" % -status if status < 0 else "exit status %d" % status
+
+    def key(self, user):
+        """Whoever it is has a tenant of their own. The weak variant knows one user only, whatever the name."""
         if self.weak:
-            user, tenant = "everybody", "everybody"
-        if (user, tenant) not in self.keys:
-            done = subprocess.run([self.binary, "keys", "create", user, "--tenant", tenant, "--role", "execute"],
+            user = "everybody"
+        if user not in self.keys:
+            done = subprocess.run([self.binary, "keys", "create", user, "--tenant", user, "--role", "execute"],
                                   env=self.env, cwd=self.state, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   timeout=30)
             found = re.search(rb"csk_[A-Za-z0-9]{16}_[A-Za-z0-9_-]{43}", done.stdout)
             if done.returncode != 0 or not found:
                 raise Broken("no key for %s: %s" % (user, done.stdout[-400:]))
-            self.keys[user, tenant] = found.group(0).decode()
-        return self.keys[user, tenant]
+            self.keys[user] = found.group(0).decode()
+        return self.keys[user]
 
     def ask(self, method, path, body=None, key=None, headers=None, patience=PATIENCE):
         """One exchange. A server that hangs up while it is sent to has refused, and mostly says why."""
@@ -173,6 +187,7 @@ class Server:
 
     # Figures, as of a batch daemon.
     _status_kb = batch.Batch._status_kb
+    cpu_ms = batch.Batch.cpu_ms
     rss, peak_rss, reset_peak = batch.Batch.rss, batch.Batch.peak_rss, batch.Batch.reset_peak
 
 
@@ -281,13 +296,14 @@ class Play:
         self.all, self.problems = [], []
         self.lock = threading.Lock()
         self.no = 0  # how often somebody was told "no"
+        self.flooding = False
 
     # Names
 
     def client(self, user):
         with self.lock:
             if user not in self.clients:
-                key = self.server.key(user, "%s-%s-%s" % (user, self.case["id"], self.door))
+                key = self.server.key("%s-%s-%s" % (user, self.case["id"], self.door))
                 self.clients[user] = Client(self.server, self.door, key)
                 if self.door == "mcp":
                     self.clients[user].begin()
@@ -354,7 +370,7 @@ class Play:
         threads = []
         for one in step["steps"]:
             if one["op"] == "execute":
-                threads.append(self.thread(one, index))
+                threads.append(self.thread(dict(one, aside=True), index))
             else:
                 self.step(one, index)
         for t in threads:
@@ -362,6 +378,7 @@ class Play:
 
     def do_repeat(self, step, index):
         threads = []
+        self.flooding = True
         for i in range(step["times"]):
             for one in step["steps"]:
                 if step.get("parallel"):
@@ -370,7 +387,7 @@ class Play:
                     self.step(one, i)
         # Whoever floods does not wait to be served; the next steps are others' turn.
         time.sleep(0.5 if threads else 0)
-        self.flood = threads
+        self.flooding = False
 
     def thread(self, step, index):
         def run():
@@ -394,6 +411,8 @@ class Play:
         if reply.status == 201 and "session_id" in value:
             with self.lock:
                 self.sessions[step["as"]] = (step["user"], value["session_id"])
+        elif not self.flooding:
+            raise Broken("no session for %s: %d %r" % (step["user"], reply.status, reply.body[:300]))
         return client.of_rest(reply)
 
     def do_close(self, step):
@@ -404,10 +423,11 @@ class Play:
 
     def do_execute(self, step):
         client = self.of(step)
-        code = step["code"] if "code" in step else generate(step["gen"]).decode()
+        code = WAITS.sub(r"await new Promise((f) => setTimeout(f, \1));", step["code"]) if "code" in step \
+            else generate(step["gen"]).decode()
         request = {"code": code, "language": step["language"], "timeout_ms": step.get("timeout_ms", TIMEOUT_MS),
                    "session_id": step.get("use_session_id", self.sid(step["session"]))}
-        known = (lambda number: self.ids.__setitem__(step["as"], number)) if "as" in step else None
+        known = (lambda number: self.ids.__setitem__(step["as"], number)) if "aside" in step else None
         if not step.get("options"):
             return client.run(request, known)
         # Where a careless door would take them from: among the members, or as an object of their own.
@@ -494,7 +514,8 @@ class Play:
             if leaked and step["op"] != "audit_read":
                 self.problems.append("[%s] the answer to %s contains %s: %.300s" % (
                     self.door, step.get("as", step["op"]), ", ".join(leaked), answer.texts[0]))
-            wanted = expect["error_types"]
+            # A step without a name prepares something; how that went shows in those that have one.
+            wanted = expect["error_types"] if "as" in step else ()
             if answer.error is not None and wanted and answer.error not in wanted:
                 self.problems.append("[%s] %s: error type %s, not one of %s: %.300s" % (
                     self.door, step.get("as", step["op"]), answer.error, ", ".join(wanted), answer.texts[0]))
