@@ -83,7 +83,7 @@ static void put_params(const struct cs_question *q, struct cs_buf *out)
                       (unsigned long long)q->id);
     if (q->req->task && old) {
         struct cs_json_writer w = CS_JSON_WRITER(&meta);
-        cs_json_key(&w, "io.modelcontextprotocol/related-task");
+        cs_buf_puts(&meta, "\"io.modelcontextprotocol/related-task\":");
         cs_json_open(&w, '{');
         cs_json_key(&w, "taskId");
         cs_json_put_z(&w, q->req->task->id);

@@ -23,7 +23,7 @@ void cs_tasks_old_give(struct cs_req *r, const struct cs_task *t)
         cs_req_free(r);
         return;
     }
-    cs_json_key(&w, "io.modelcontextprotocol/related-task");
+    cs_buf_puts(&meta, "\"io.modelcontextprotocol/related-task\":");
     cs_json_open(&w, '{');
     cs_json_key(&w, "taskId");
     cs_json_put_z(&w, t->id);
