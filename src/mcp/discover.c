@@ -292,29 +292,46 @@ static void search(struct cs_mcp_call *call)
     cs_house_answer(call, cs_buf_str(&text), false);
 }
 
+/* --- servers that nobody has asked yet --- */
+
+struct waiting {
+    struct cs_mcp_call *call;
+    struct cs_await *await;
+    void (*then)(struct cs_mcp_call *call);
+};
+
 static void on_listed(void *ctx)
 {
-    struct cs_mcp_call *call = ctx;
-    call->own = NULL;
-    search(call);
+    struct waiting *w = ctx;
+    w->call->own = NULL;
+    w->call->cancelled = NULL;
+    w->then(w->call);
 }
 
 static void on_cancelled(struct cs_mcp_call *call)
 {
-    if (call->own)
-        cs_await_cancel(call->own);
+    struct waiting *w = call->own;
+    cs_await_cancel(w->await);
+}
+
+void cs_house_when_listed(struct cs_mcp_call *call, void (*then)(struct cs_mcp_call *call))
+{
+    struct cs_tools *tools = cs_house_options(call)->tools;
+    if (!tools || !cs_tools_waiting(tools)) {
+        then(call);
+        return;
+    }
+    struct waiting *w = cs_arena_alloc(&call->arena, sizeof *w);
+    *w = (struct waiting){.call = call, .then = then};
+    call->own = w;
+    call->cancelled = on_cancelled;
+    w->await = cs_tools_await(tools, (struct cs_str){0}, false, WAIT_MS, on_listed, w);
 }
 
 void cs_house_search(struct cs_mcp_call *call, struct cs_json_val arguments)
 {
     (void)arguments; /* read again when the servers are there */
-    struct cs_tools *tools = cs_house_options(call)->tools;
-    if (!tools || !cs_tools_waiting(tools)) {
-        search(call);
-        return;
-    }
-    call->cancelled = on_cancelled;
-    call->own = cs_tools_await(tools, (struct cs_str){0}, false, WAIT_MS, on_listed, call);
+    cs_house_when_listed(call, search);
 }
 
 /* --- what a failed program probably wanted --- */
