@@ -81,8 +81,9 @@ static int replace(const char *path, struct cs_str content, mode_t mode, bool sy
 
 int cs_open_beneath(int root, const char *path, int flags)
 {
+    int quick = flags & O_PATH ? 0 : O_NONBLOCK; /* which does not even open it */
     struct open_how how = {
-        .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+        .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | quick),
         .mode = flags & O_CREAT ? 0600 : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
     };

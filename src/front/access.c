@@ -57,14 +57,14 @@ static bool listed(const char **list, struct cs_str text)
     return false;
 }
 
-/* "[::1]:8002" -> "[::1]", "localhost:8002" -> "localhost" */
+/* "[::1]:8002" -> "[::1]", "localhost:8002" -> "localhost". What is no port stays, and is nobody's
+ * name then. */
 static struct cs_str without_port(struct cs_str host)
 {
-    const char *bracket = host.len && host.at[0] == '[' ? memchr(host.at, ']', host.len) : NULL;
-    if (bracket)
-        return cs_strn(host.at, (size_t)(bracket - host.at) + 1);
-    const char *colon = memchr(host.at, ':', host.len);
-    return colon ? cs_strn(host.at, (size_t)(colon - host.at)) : host;
+    size_t at = host.len;
+    while (at > 0 && host.at[at - 1] >= '0' && host.at[at - 1] <= '9')
+        at--;
+    return at > 0 && host.at[at - 1] == ':' ? cs_strn(host.at, at - 1) : host;
 }
 
 /* A name of this machine that no name server can point elsewhere, or that the person has listed. */
@@ -80,16 +80,20 @@ static bool our_name(const struct cs_access *a, struct cs_str host)
            listed(a->settings->server_allowed_hosts, host);
 }
 
-static bool origin_allowed(const struct cs_access *a, struct cs_str origin)
+/* Our own pages come from where the request goes to. Another port is another program. */
+static bool is_our_page(const struct cs_access *a, const struct cs_exchange *x,
+                        struct cs_str origin)
 {
-    const char **list = a->settings->server_allowed_origins;
-    if (listed(list, origin) || listed(list, CS_STR("*")))
+    if (listed(a->settings->server_allowed_origins, origin))
         return true;
     const char *slashes = memmem(origin.at, origin.len, "://", 3);
     if (!slashes || !(cs_str_starts(origin, "http://") || cs_str_starts(origin, "https://")))
         return false; /* "null", and what is no web page */
     size_t skip = (size_t)(slashes - origin.at) + 3;
-    return our_name(a, cs_strn(origin.at + skip, origin.len - skip));
+    struct cs_str page = cs_strn(origin.at + skip, origin.len - skip),
+                  host = cs_exchange_header(x, "Host");
+    return cs_exchange_header_count(x, "Origin") == 1 && our_name(a, page) &&
+           page.len == host.len && strncasecmp(page.at, host.at, page.len) == 0;
 }
 
 static bool is_loopback(struct cs_str address)
@@ -105,40 +109,59 @@ static bool is_loopback(struct cs_str address)
     return strcmp(text, "::1") == 0;
 }
 
-/* The last address of X-Forwarded-For is the one that the nearest proxy saw. */
-static struct cs_str last_of(struct cs_str list)
+static struct cs_str trimmed(struct cs_str s)
 {
-    const char *comma = memrchr(list.at, ',', list.len);
-    struct cs_str last =
-        comma ? cs_strn(comma + 1, list.len - (size_t)(comma + 1 - list.at)) : list;
-    while (last.len && last.at[0] == ' ')
-        last = cs_strn(last.at + 1, last.len - 1);
-    while (last.len && last.at[last.len - 1] == ' ')
-        last.len--;
-    return last;
+    while (s.len && (s.at[0] == ' ' || s.at[0] == '\t'))
+        s = cs_strn(s.at + 1, s.len - 1);
+    while (s.len && (s.at[s.len - 1] == ' ' || s.at[s.len - 1] == '\t'))
+        s.len--;
+    return s;
+}
+
+/* Each proxy adds the address that it saw, and whoever asks may have put some there before: one of
+ * another machine is enough. */
+static bool all_loopback(struct cs_str list)
+{
+    for (const char *comma; (comma = memchr(list.at, ',', list.len));) {
+        size_t len = (size_t)(comma - list.at);
+        if (!is_loopback(trimmed(cs_strn(list.at, len))))
+            return false;
+        list = cs_strn(comma + 1, list.len - len - 1);
+    }
+    return is_loopback(trimmed(list));
 }
 
 static bool was_forwarded(const struct cs_exchange *x)
 {
-    static const char *const marks[] = {"X-Forwarded-For", "Forwarded", "X-Real-IP",
-                                        "X-Forwarded-Host", "Via"};
+    static const char *const marks[] = {"X-Forwarded-For",
+                                        "X-Forwarded-Host",
+                                        "X-Forwarded-Proto",
+                                        "X-Forwarded-Port",
+                                        "X-Forwarded-Server",
+                                        "Forwarded",
+                                        "Via",
+                                        "X-Real-IP",
+                                        "X-Client-IP",
+                                        "True-Client-IP",
+                                        "CF-Connecting-IP",
+                                        "X-Cluster-Client-IP"};
     for (size_t i = 0; i < CS_COUNT(marks); i++)
         if (cs_exchange_header(x, marks[i]).at)
             return true;
     return false;
 }
 
-/* Is the caller on this machine? When in doubt, no. */
+/* Is the caller on this machine? When in doubt, no. Loopback of a proxy on another machine is that
+ * machine's. */
 static bool is_local(const struct cs_access *a, const struct cs_exchange *x)
 {
-    if (!cs_exchange_is_loopback(x) &&
-        !listed(a->settings->server_trust_proxy, cs_exchange_peer(x)))
+    if (!cs_exchange_is_loopback(x))
         return false;
     if (!was_forwarded(x))
-        return cs_exchange_is_loopback(x);
-    struct cs_str forwarded = cs_exchange_header(x, "X-Forwarded-For");
+        return true;
     return listed(a->settings->server_trust_proxy, cs_exchange_peer(x)) &&
-           cs_exchange_header_count(x, "X-Forwarded-For") == 1 && is_loopback(last_of(forwarded));
+           cs_exchange_header_count(x, "X-Forwarded-For") == 1 &&
+           all_loopback(cs_exchange_header(x, "X-Forwarded-For"));
 }
 
 /* --- the head --- */
@@ -200,7 +223,8 @@ static bool answer_preflight(struct cs_exchange *x)
 bool cs_access_head(struct cs_access *a, struct cs_exchange *x, bool open)
 {
     struct cs_str origin = cs_exchange_header(x, "Origin"), key;
-    if (origin.at && !origin_allowed(a, origin)) {
+    bool ours = !origin.at || is_our_page(a, x, origin);
+    if (!ours && !listed(a->settings->server_allowed_origins, CS_STR("*"))) {
         refuse(x, 403,
                "this web page (Origin) may not use Caisson; server.allowed_origins lists "
                "those that may");
@@ -223,7 +247,8 @@ bool cs_access_head(struct cs_access *a, struct cs_exchange *x, bool open)
                "server.allowed_hosts, or show a key");
         return false;
     }
-    if (!open && (a->settings->server_require_key || !is_local(a, x))) {
+    /* A page that nobody has named is not the person at this machine, although their browser is. */
+    if (!open && (a->settings->server_require_key || !ours || !is_local(a, x))) {
         refuse(x, 401,
                "a key is needed: 'Authorization: Bearer KEY'; 'caisson keys create NAME' "
                "makes one");

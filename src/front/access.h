@@ -1,11 +1,11 @@
 /*
  * Inside of front/: who may use the HTTP doors. Every exchange passes here before a door sees it.
  *
- *   1. Origin: a web page may use us only if it is ours, or listed.
+ *   1. Origin: a web page may use us only if it is ours (the same host and port), or listed. One
+ *      that only "*" allows has to show a key.
  *   2. Key: if one is shown it must be good. Without one only a caller on this machine is served,
- * by the name of this machine (Host), unless server.require_key is set. Whatever came through a
- *      proxy is judged by the address that a trusted proxy names, and is never of this machine if
- *      the proxy is not trusted.
+ *      by the name of this machine (Host), unless server.require_key is set. Whatever came through
+ *      a proxy is not of this machine, unless a trusted proxy on this machine says so.
  *   3. Rate: of each key.
  *
  * Runs in: daemon, loop thread.

@@ -37,7 +37,7 @@
  */
 #define CS_SETTINGS(X)                                                                            \
     X(T, server_host, "server.host", "127.0.0.1", 0, 0, "HOST", false,                            \
-      "address to listen on; anything but loopback asks every caller for a key")                  \
+      "address to listen on; callers from other machines are asked for a key")                    \
     X(N, server_port, "server.port", "8002", 0, 65535, "PORT", false,                             \
       "port to listen on; 0: any that is free")                                                   \
     X(F, server_require_key, "server.require_key", "false", 0, 0, "", true,                       \
@@ -45,9 +45,9 @@
     X(L, server_allowed_hosts, "server.allowed_hosts", "", 0, 0, "", true,                        \
       "further names by which it may be addressed (Host), besides its own address and localhost") \
     X(L, server_allowed_origins, "server.allowed_origins", "", 0, 0, "", true,                    \
-      "web pages (Origin) that may use it, besides those of its own address")                     \
+      "web pages (Origin) that may use it, besides its own; \"*\": all that show a key")          \
     X(L, server_trust_proxy, "server.trust_proxy", "", 0, 0, "", true,                            \
-      "addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed")            \
+      "addresses of proxies whose X-Forwarded-For is believed")                                   \
     X(N, server_max_connections, "server.max_connections", "12000", 1, 1000000, "", false,        \
       "connections at once")                                                                      \
     X(D, server_request_timeout, "server.request_timeout", "30s", 100, 3600000, "", false,        \

@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-#define CS_TABLE_COLUMNS 6
+#define CS_TABLE_COLUMNS 8
 
 struct cs_table {
     char **cells;        /* owned; row after row */

@@ -143,6 +143,53 @@ static const struct cs_option daemon_options[] = {
     CS_SETTING_OPTIONS END,
 };
 
+#define EXPIRES(help)                           \
+    {                                           \
+        "expires", 0, "TIME", help, NULL, false \
+    }
+
+static const struct cs_option keys_create_options[] = {
+    {"role", 'r', "ROLE", "what it may do; each may do what those before it may (default execute)",
+     "execute approve admin", false},
+    {"tenant", 0, "NAME", "whose executions, sessions and files it sees (default default)", NULL,
+     false},
+    EXPIRES("how long it is valid: 12h, 30d, 1y, or never (default never)"),
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option keys_list_options[] = {OUTPUT, END};
+
+static const struct cs_option keys_rotate_options[] = {
+    EXPIRES("how long the new one is valid (default: as long as the old one was)"),
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb keys_verbs[] = {
+    {"keys create", "NAME", "make a key, and show it once",
+     "Prints the key to stdout, and nothing else there. Only a hash of it is kept, so that it "
+     "cannot be shown again.\n"
+     "\n"
+     "With the role execute it may run programs and read what came of them; with approve it may "
+     "also answer what waits for a person; with admin also what concerns the daemon as a whole. "
+     "Keys of one tenant share executions, sessions and files, and see none of another's.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson keys create ci --role execute --expires 90d\n"
+     "  KEY=$(caisson keys create acme-app --tenant acme)\n",
+     keys_create_options, cs_verb_keys_create, NULL, NULL},
+    {"keys list", "", "the keys, without their secrets", "", keys_list_options, cs_verb_keys_list,
+     NULL, NULL},
+    {"keys revoke", "NAME", "make a key invalid, at once and for good",
+     "By its name or its id. Requests that are under way end as they would have.\n", no_options,
+     cs_verb_keys_revoke, NULL, NULL},
+    {"keys rotate", "NAME", "give a key another secret, and show it once",
+     "Name, role and tenant stay; the old secret is invalid at once.\n", keys_rotate_options,
+     cs_verb_keys_rotate, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_verb config_verbs[] = {
     {"config show", "", "the settings as they count here, and where each comes from",
      "Shows what differs from the defaults. A setting comes from a flag of 'caisson serve', the "
@@ -283,12 +330,16 @@ const struct cs_verb cs_verbs[] = {
      login_options, cs_verb_login, NULL, NULL},
     {"logout", "NAME", "forget the tokens of a server", "", config_options, cs_verb_logout, NULL,
      NULL},
+    {"keys", "VERB", "API keys: who may use 'caisson serve'",
+     "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
+     "data directory, for all that use it.\n",
+     no_options, cs_verb_tools, "This program", keys_verbs},
     {"config", "VERB", "the settings: show them, check them, explain them",
      "Settings are in the same file as the servers (see 'caisson help add'): "
      "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
      "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
      "the file.\n",
-     no_options, cs_verb_config, "This program", config_verbs},
+     no_options, cs_verb_config, NULL, config_verbs},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

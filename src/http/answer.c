@@ -168,6 +168,12 @@ void cs_exchange_stream(struct cs_exchange *x, unsigned status, const char *type
     if (x->cut)
         return;
     cs_exchange_set(x, "Content-Type", cs_str(type));
+    if (cs_str_is(x->method, "HEAD")) {
+        /* libmicrohttpd would send the end of a stream that must not be there. */
+        struct cs_buf none = {0};
+        cs_exchange_send(x, &none);
+        return;
+    }
     x->response =
         x->http->mhd->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, on_read, x, NULL);
     if (x->response)
@@ -184,7 +190,8 @@ bool cs_exchange_write(struct cs_exchange *x, struct cs_str bytes)
         cs_buf_drop(&x->out, x->sent);
         x->sent = 0;
     }
-    if (x->out.len - x->sent + bytes.len > x->http->options.unsent_bytes) {
+    /* What waits, not what comes: one large text to somebody who reads is fine. */
+    if (x->out.len - x->sent > x->http->options.unsent_bytes) {
         cs_exchange_cut(x);
         return false;
     }

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #define ACCEPT_AT_ONCE 64  /* then others have their turn */
 #define LINGERING_MAX  256 /* more hang up without waiting */
 #define EVENTS         64
+#define CROWD          1000
 
 static void say(int fd, struct cs_str text)
 {
@@ -179,15 +181,27 @@ static void started(struct cs_http *http, struct MHD_Connection *mhd, void **con
     *context = c;
     link_in(c);
     http->count++;
+    if (http->count > http->peak)
+        http->peak = http->count;
     /* One edge per connection, when its peer hangs up: nothing has to be done per request. */
     watch(c, EPOLLRDHUP | EPOLLET);
     cs_http_wait(http, &c->waiter, CS_WAIT_IDLE);
+}
+
+/* After a crowd has gone, its memory goes back to the system: the allocator would keep it. */
+static void trim(struct cs_http *http)
+{
+    if (http->peak < CROWD || http->count > http->peak / 4)
+        return;
+    malloc_trim(0);
+    http->peak = http->count;
 }
 
 static void ended(struct cs_http *http, struct cs_connection *c)
 {
     int unread = 0;
     http->count--;
+    trim(http);
     cs_http_wait(http, &c->waiter, CS_WAIT_NOTHING);
     epoll_ctl(http->watch_fd, EPOLL_CTL_DEL, c->fd, NULL);
     if (!c->shut && !c->hung_up &&

@@ -194,7 +194,7 @@ static enum MHD_Result look_at(void *ctx, enum MHD_ValueKind kind, const char *n
 }
 
 /* Where two servers could disagree about the end of a request, a second one hides in the first. */
-static const char *contradiction(const struct look *l)
+static const char *contradiction(const struct look *l, bool http10)
 {
     if (l->wrong)
         return l->wrong;
@@ -204,6 +204,8 @@ static const char *contradiction(const struct look *l)
         return "there is more than one Transfer-Encoding";
     if (l->lengths > 0 && l->encodings > 0)
         return "there are both a Content-Length and a Transfer-Encoding";
+    if (l->hosts == 0 && !http10)
+        return "there is no Host";
     return l->hosts > 1 ? "there is more than one Host" : NULL;
 }
 
@@ -217,7 +219,7 @@ static unsigned check_head(struct cs_exchange *x, const char *url, const char *v
     http->mhd->get_connection_values(mhd, MHD_HEADER_KIND, look_at, &look);
     x->http10 = strcmp(version, "HTTP/1.1") != 0;
     x->has_body = look.encodings > 0 || look.length > 0;
-    *why = contradiction(&look);
+    *why = contradiction(&look, x->http10);
     if (!*why && !cs_http_is_token(x->method))
         *why = "the method is not a word";
     /* libmicrohttpd ends the target where a NUL is, and goes on behind it. */
@@ -338,7 +340,7 @@ enum MHD_Result cs_http_on_request(void *ctx, struct MHD_Connection *mhd, const 
     if (x->phase == CS_PHASE_HEAD) {
         x->method = cs_str(method);
         take_head(x, url, version);
-        x->connection->early = x->phase == CS_PHASE_OVER && (x->has_body || x->broken);
+        x->connection->early = x->phase != CS_PHASE_BODY && (x->has_body || x->broken);
     } else if (x->phase == CS_PHASE_BODY && *size > 0) {
         return take_body(x, data, size);
     } else if (x->phase == CS_PHASE_BODY) {

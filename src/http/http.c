@@ -5,36 +5,51 @@
 #include "base/mem.h"
 #include "http/inside.h"
 
-#define RUNS_AT_ONCE 8
-#define PROBE_MS     1000
-#define LINGER_MS    2000
-#define POOL_EXTRA   4096 /* of a connection, beside its head: what libmicrohttpd notes, answers */
+#define PATIENCE   4 /* see plan_next */
+#define AGAIN_MS   10
+#define PROBE_MS   1000
+#define LINGER_MS  2000
+#define POOL_EXTRA 4096 /* of a connection, beside its head: what libmicrohttpd notes, answers */
 
 /* --- libmicrohttpd's turn --- */
 
+static void on_soon(uv_idle_t *idle);
 static void on_again(uv_timer_t *timer);
+
+void cs_http_run_soon(struct cs_http *http)
+{
+    if (!http->closing)
+        uv_idle_start(&http->soon, on_soon);
+}
+
+/*
+ * What libmicrohttpd wants to do without an event. Over TLS it also says so of a handshake that
+ * waits for its peer, for as long as it waits: after a few times in vain it is asked less often,
+ * or one such peer would keep us busy.
+ */
+static void plan_next(struct cs_http *http)
+{
+    MHD_UNSIGNED_LONG_LONG ms = 0;
+    if (http->mhd->get_timeout(http->daemon, &ms) != MHD_YES)
+        return;
+    if (ms == 0 && http->in_vain < PATIENCE)
+        cs_http_run_soon(http);
+    else
+        uv_timer_start(&http->again, on_again, ms > AGAIN_MS ? ms : AGAIN_MS, 0);
+    http->in_vain++;
+}
 
 static void run(struct cs_http *http)
 {
-    MHD_UNSIGNED_LONG_LONG ms = 1;
-    bool more = true;
-    http->soon = false;
-    for (unsigned i = 0; i < RUNS_AT_ONCE && more && ms < 2; i++) {
-        http->mhd->run(http->daemon);
-        ms = 0;
-        more = http->mhd->get_timeout(http->daemon, &ms) == MHD_YES;
-    }
-    if (more && !http->soon)
-        uv_timer_start(&http->again, on_again, ms, 0);
+    uv_idle_stop(&http->soon);
+    http->mhd->run(http->daemon);
+    plan_next(http);
 }
 
-/* Without a thread of its own, libmicrohttpd has nothing that wakes it when one is resumed. */
-void cs_http_run_soon(struct cs_http *http)
+/* A timer cannot do this: one of 0 ms that starts itself again keeps libuv from all else. */
+static void on_soon(uv_idle_t *idle)
 {
-    if (http->soon || http->closing)
-        return;
-    http->soon = true;
-    uv_timer_start(&http->again, on_again, 0, 0);
+    run(idle->data);
 }
 
 static void on_again(uv_timer_t *timer)
@@ -44,8 +59,10 @@ static void on_again(uv_timer_t *timer)
 
 static void on_turn(uv_poll_t *poll, int status, int events)
 {
+    struct cs_http *http = poll->data;
     (void)status, (void)events;
-    run(poll->data);
+    http->in_vain = 0;
+    run(http);
 }
 
 /* Names and values stay as they came: we decode them ourselves, once. */
@@ -99,8 +116,8 @@ static void on_close(uv_timer_t *timer)
 {
     struct cs_http *http = timer->data;
     uv_handle_t *const handles[] = {(uv_handle_t *)&http->listener, (uv_handle_t *)&http->turn,
-                                    (uv_handle_t *)&http->watch, (uv_handle_t *)&http->timer,
-                                    (uv_handle_t *)&http->again};
+                                    (uv_handle_t *)&http->watch,    (uv_handle_t *)&http->timer,
+                                    (uv_handle_t *)&http->again,    (uv_handle_t *)&http->soon};
     for (size_t i = 0; i < CS_COUNT(handles); i++)
         uv_close(handles[i], on_handle_closed);
     for (struct cs_connection *c = http->connections; c; c = c->after)
@@ -162,7 +179,7 @@ static int start_daemon(struct cs_http *http, const struct cs_http_options *o, s
         MHD_OPTION_CONNECTION_LIMIT, o->max_connections + 1,                    /**/
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)o->head_bytes + POOL_EXTRA, /**/
         MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* the deadlines are ours */
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,   /**/
+        MHD_OPTION_STRICT_FOR_CLIENT, 0,   /**/
         MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!http->daemon)
         return cs_fail(err, CS_SYSTEM, "the HTTP server does not start%s",
@@ -234,6 +251,9 @@ int cs_http_listen(uv_loop_t *loop, const struct cs_http_options *options,
     start_poll(http, &http->watch, http->watch_fd, cs_http_on_watch);
     start_timer(http, &http->timer);
     start_timer(http, &http->again);
+    uv_idle_init(loop, &http->soon);
+    http->soon.data = http;
+    http->handles++;
     http->listening = true;
     http->options.host = http->options.tls_cert = http->options.tls_key = NULL;
     *out = http;

@@ -33,7 +33,7 @@ struct cs_http_options {
     uint64_t body_bytes;     /* what a handler may lower for its exchange */
     uint32_t request_ms;     /* a whole request must have come within this */
     uint32_t idle_ms;        /* a connection without one is closed after this */
-    uint64_t unsent_bytes;   /* of a stream that nobody reads: then it is cut */
+    uint64_t unsent_bytes;   /* that may wait in a stream: who writes more then cuts it */
     uint64_t compress_bytes; /* answers above this are sent with gzip to those who accept it */
 };
 
@@ -44,7 +44,9 @@ struct cs_http_handler {
     /* All of it is there. Must lead to cs_exchange_reply or cs_exchange_stream, now or later. */
     void (*request)(void *ctx, struct cs_exchange *x);
     /* The peer hung up after `request` and before the answer was complete. Only if
-     * cs_exchange_on_gone was not used. */
+     * cs_exchange_on_gone was not used. A peer that only says that it sends no more (`nc -N`) is
+     * not gone while it waits for an answer: an interim "100 Continue" finds out whether anybody is
+     * still there. With TLS, HTTP/1.0, or once a stream has begun it counts as gone. */
     void (*gone)(void *ctx, struct cs_exchange *x);
 };
 
@@ -81,7 +83,8 @@ void cs_exchange_on_gone(struct cs_exchange *x, void (*gone)(void *ctx, struct c
 
 /* --- what is answered --- */
 
-/* Before the reply or the stream. */
+/* Before the reply or the stream. The second of a name takes the place of the first. Control
+ * characters become spaces; what frames the answer (Content-Length, Connection, ...) is ours. */
 void cs_exchange_set(struct cs_exchange *x, const char *name, struct cs_str value);
 /* `type` NULL: there is no body. Copied. The exchange is over. */
 void cs_exchange_reply(struct cs_exchange *x, unsigned status, const char *type,

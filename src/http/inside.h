@@ -99,15 +99,16 @@ struct cs_http {
     uv_poll_t listener, turn, watch; /* new connections; libmicrohttpd; peers that hang up */
     uv_timer_t timer;                /* the earliest deadline */
     uv_timer_t again;                /* libmicrohttpd has something to do without an event */
+    uv_idle_t soon;                  /* ... or one of its connections was resumed */
+    unsigned in_vain;                /* how often it was run without an event */
     int fd, watch_fd, spare_fd;
     uint64_t armed; /* when the timer fires; 0: it does not */
     struct cs_waiters waiters[CS_WAITS];
     struct cs_connection *connections;
-    unsigned count, lingering;
+    unsigned count, peak, lingering;
     unsigned handles, squeezing;
     uint16_t port;
     bool tls, listening, draining, closing;
-    bool soon; /* `again` fires in the next turn */
     void (*closed)(void *ctx);
     void *closed_ctx;
 };

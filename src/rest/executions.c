@@ -81,6 +81,14 @@ void cs_visit_run(struct cs_visit *v, struct cs_request *request)
     request->principal = cs_str(v->caller.principal);
     request->tenant = cs_visit_tenant(v);
     v->run = cs_run_start(v->rest->o.runner, request, &watch, on_done, v);
+    /* Whoever gave it a key comes back for the answer. */
+    v->goes_on = v->async || request->key.len > 0;
+    struct cs_run *other =
+        cs_run_find(v->rest->o.runner, request->tenant, cs_str(cs_run_id(v->run)));
+    if (!v->async || !other || other == v->run)
+        return;
+    cs_visit_set(v, "Idempotency-Replayed", CS_STR("true"));
+    send_started(v, cs_run_id(other));
 }
 
 void cs_rest_post_execution(struct cs_visit *v)

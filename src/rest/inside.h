@@ -78,7 +78,7 @@ struct cs_visit {
     struct cs_arena arena;
     struct cs_json body;
     /* What is waited for. */
-    struct cs_run *run; /* of a caller who waits for it: hanging up cancels it */
+    struct cs_run *run;
     struct cs_run_seat *seat;
     struct cs_await *await;
     void (*then)(struct cs_visit *v);
@@ -86,8 +86,8 @@ struct cs_visit {
     uv_timer_t timer;
     bool has_timer, streams;
     /* Of POST /executions and POST /tools. */
-    bool async, begun;
-    char execution_id[36];
+    bool async;
+    bool goes_on; /* even if the caller hangs up */
     /* Of a stream, the number of its last event. */
     uint64_t event, skip;
     /* Of a list, how many may be on the page; of content, which part. */

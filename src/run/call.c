@@ -45,6 +45,7 @@ void cs_gate_call_free(struct cs_gate_call *c)
         }
     if (c->await)
         cs_await_cancel(c->await);
+    cs_own_wait_leave(c->wait);
     cs_catalogue_unref(c->catalogue);
     cs_buf_done(&c->server);
     cs_buf_done(&c->name);

@@ -143,9 +143,12 @@ void cs_gate_own(struct cs_gate_call *c)
     struct cs_run *run = c->run;
     struct cs_str name = cs_buf_str(&c->name);
     bool is_search = cs_str_is(name, "searchTools");
+    if (cs_gate_storage(c))
+        return;
     if (!is_search && !cs_str_is(name, "readToolDefinition")) {
-        cs_gate_refuse(c, missing, CS_STR("there is no such function of caisson"),
-                       CS_STR("There are searchTools and readToolDefinition."));
+        cs_gate_refuse(
+            c, missing, CS_STR("there is no such function of caisson"),
+            CS_STR("There are searchTools, readToolDefinition, storageGet and storageList."));
         return;
     }
     if (!run->catalogue) {

@@ -11,6 +11,7 @@ static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *h
     }
     run->result.session_id = run->request.session;
     run->state = cs_arena_dup(&run->arena, held->state);
+    run->state_bytes = held->state_bytes;
     run->workspace = held->workspace;
     run->workspace_out = held->workspace_out;
     cs_run_go(run);

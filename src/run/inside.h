@@ -89,6 +89,7 @@ struct cs_run {
 
     /* record.c */
     bool on_record, beginning, end_stored;
+    bool has_row, is_admitted;  /* both: whoever started it is told that it has begun */
     bool is_joiner;             /* it does not run: another one has the same key, */
     struct cs_run_seat *joined; /* and it waits for that */
     struct cs_err record_error;
@@ -97,11 +98,12 @@ struct cs_run {
     /* hold.c */
     struct cs_hold *hold;
     struct cs_str state, new_state;
+    uint64_t state_bytes;
     const char *workspace, *workspace_out;
 
     /* artifacts.c */
     struct cs_artifact artifacts[2];
-    uint32_t artifacts_pending;
+    unsigned kept; /* results and streams that were looked at */
 
     struct cs_arena arena; /* what the result points at, unless it is one of these: */
     struct cs_log *logs;   /* and the buffers that own their texts */
@@ -133,7 +135,8 @@ void cs_run_waits_no_more(struct cs_run *run);
 /* The answer leaves. */
 void cs_run_finish(struct cs_run *run);
 
-int cs_step_begin(struct cs_run *run, struct cs_err *err);   /* record.c */
+int cs_step_begin(struct cs_run *run, struct cs_err *err); /* record.c */
+int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
@@ -158,8 +161,10 @@ void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 /* figures.c */
 void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
 
+#define CS_ID_TEXT 40
 /* The prefix and 32 hex digits; `id` has room for them and a NUL. */
 void cs_make_id(const char *prefix, char *id);
+int64_t cs_now_ms(void); /* since 1970 */
 
 /* call.c: the gate. One way for every call: allowed, valid, small enough, its turn, sent, answered.
  */
@@ -186,6 +191,7 @@ struct cs_gate_call {
     const struct cs_tool *tool;
     struct cs_tool_call *inner; /* NULL: waits for its turn, or for a server */
     struct cs_await *await;
+    struct cs_own_wait *wait; /* for the store: storage.c */
     struct cs_call_limits limits;
     struct cs_buf server, name, arguments; /* as the program gave them */
 };
@@ -209,6 +215,10 @@ bool cs_gate_allowed(void *ctx, const struct cs_tool *tool);
 
 /* discover.c: calls of our own, server "caisson": searchTools, readToolDefinition. */
 void cs_gate_own(struct cs_gate_call *call);
+/* storage.c: storageGet, storageList. False: it is neither. */
+bool cs_gate_storage(struct cs_gate_call *call);
+struct cs_own_wait;
+void cs_own_wait_leave(struct cs_own_wait *wait);
 /* Why a configured server offers nothing; nothing is added if there is no such reason. */
 void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text);
 

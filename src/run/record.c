@@ -9,7 +9,7 @@
 
 #include "run/inside.h"
 
-static int64_t now_ms(void)
+int64_t cs_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -33,8 +33,9 @@ static struct cs_execution_row row_of(const struct cs_run *run)
 
 /* --- somebody was here before, with the same key --- */
 
-static int other_request(struct cs_err *err)
+static int other_request(struct cs_run *run, struct cs_err *err)
 {
+    run->result.key_reused = true;
     return cs_fail(err, CS_CONFLICT,
                    "the idempotency key was used for another request; send a new key with a new "
                    "request");
@@ -63,13 +64,27 @@ static void on_twin_done(void *ctx, const struct cs_result *result)
     cs_run_finish(run);
 }
 
+static void on_twin_log(void *ctx, enum cs_level level, struct cs_str text)
+{
+    cs_seats_log(ctx, level, text);
+}
+
+static void on_twin_output(void *ctx, bool is_stderr, struct cs_str bytes)
+{
+    cs_seats_output(ctx, is_stderr, bytes);
+}
+
+static void on_twin_progress(void *ctx, struct cs_str json)
+{
+    cs_seats_progress(ctx, json);
+}
+
 static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err)
 {
     if (!cs_str_eq(twin->request.fingerprint, run->request.fingerprint))
-        return other_request(err);
-    struct cs_run_watch watch = run->watch;
-    watch.ask = NULL;
-    watch.withdrawn = NULL;
+        return other_request(run, err);
+    static const struct cs_run_watch watch = {
+        .log = on_twin_log, .output = on_twin_output, .progress = on_twin_progress};
     run->is_joiner = true;
     run->joined = cs_run_join(twin, &watch, on_twin_done, run);
     memcpy(run->result.execution_id, twin->result.execution_id, sizeof run->result.execution_id);
@@ -83,34 +98,16 @@ void cs_record_leave(struct cs_run *run)
     run->joined = NULL;
 }
 
-/* Its process ended before it did: there is no envelope, so one is made. */
-static void lost(const struct cs_execution_row *row, struct cs_buf *envelope)
-{
-    struct cs_result r = {
-        .status = CS_STATUS_CANCELLED,
-        .failed = true,
-        .exit_status = -1,
-        .error = {.type = CS_ERROR_INTERNAL,
-                  .message = CS_STR("it was lost: the process that ran it ended before it did"),
-                  .suggestion = CS_STR("what it did until then is not known; send a new key to "
-                                       "run it again")},
-        .limits = cs_limits_default(),
-    };
-    snprintf(r.execution_id, sizeof r.execution_id, "%.*s", CS_STR_ARG(row->id));
-    cs_language_parse(row->language, &r.language, NULL);
-    cs_envelope(&r, envelope);
-}
-
 static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
 {
     struct cs_err err = {0};
     run->on_record = false;
     if (!row || !cs_str_eq(row->fingerprint, run->request.fingerprint)) {
-        other_request(&err);
+        other_request(run, &err);
         cs_run_refuse(run, &err);
         return;
     }
-    if (cs_str_is(row->status, "running")) {
+    if (!row->envelope.len) {
         cs_fail(&err, CS_CONFLICT,
                 "the execution %.*s, which has the same idempotency key, is still running in "
                 "another process; ask for it later",
@@ -118,10 +115,7 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
         cs_run_refuse(run, &err);
         return;
     }
-    if (row->envelope.len)
-        cs_buf_putstr(&run->envelope, row->envelope);
-    else
-        lost(row, &run->envelope);
+    cs_buf_putstr(&run->envelope, row->envelope);
     snprintf(run->result.execution_id, sizeof run->result.execution_id, "%.*s",
              CS_STR_ARG(row->id));
     run->result.earlier = cs_buf_str(&run->envelope);
@@ -131,6 +125,22 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
 }
 
 /* --- it begins --- */
+
+/* Once, when it is on record and nothing can refuse it any more. */
+static void tell_begun(struct cs_run *run)
+{
+    if (!run->has_row || !run->is_admitted || run->settling || !run->watch.begun)
+        return;
+    run->watch.begun(run->ctx);
+}
+
+int cs_step_begun(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    run->is_admitted = true;
+    tell_begun(run);
+    return CS_ON;
+}
 
 static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
 {
@@ -150,12 +160,12 @@ static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
 static void go_on(struct cs_run *run, bool keyed)
 {
     static const struct cs_err none;
-    if (run->watch.begun && !run->settling)
-        run->watch.begun(run->ctx);
     if (keyed && run->cancelled)
         cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
     else if (keyed)
         cs_run_go(run);
+    else
+        tell_begun(run);
 }
 
 static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
@@ -164,6 +174,7 @@ static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execut
     struct cs_run *run = ctx;
     bool keyed = run->request.key.len > 0;
     run->beginning = false;
+    run->has_row = err->code == CS_OK;
     if (run->end_stored)
         cs_run_finish(run);
     else if (err->code == CS_CONFLICT && keyed)
@@ -183,7 +194,7 @@ int cs_step_begin(struct cs_run *run, struct cs_err *err)
     if (!run->runner->store)
         return CS_ON;
     struct cs_execution_row row = row_of(run);
-    row.created = now_ms();
+    row.created = cs_now_ms();
     run->on_record = run->beginning = true;
     cs_store_execution_begin(run->runner->store, &row, on_begun, run);
     return keyed ? CS_LATER : CS_ON;
@@ -238,7 +249,7 @@ int cs_step_end(struct cs_run *run, struct cs_err *err)
     row.status = cs_str(cs_status_name(r->status));
     row.error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0};
     row.envelope = r->envelope;
-    row.finished = now_ms();
+    row.finished = cs_now_ms();
     cs_store_execution_end(run->runner->store, &row, on_end, run);
     return CS_LATER;
 }

@@ -36,10 +36,11 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     admit,         /* 1. size, form, and is there room?                            policy/     */
     cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,  /*    nobody else is in its session                             hold.c      */
+    cs_step_begun, /*    from here on it is not refused; whoever started it is told  record.c    */
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
-#define SETTLE 6
+#define SETTLE 7
     cs_step_release, /* 5. its session has the new state and files                   hold.c      */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
     cs_step_end,     /*    how it ended is on record                                 record.c    */
@@ -184,6 +185,8 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     cs_gate_close(run);
     cs_asks_close(run);
     run->job = NULL;
+    if (run->hold && end->state.len)
+        run->new_state = cs_arena_dup(&run->arena, end->state);
     settle(run, end);
 }
 
@@ -330,6 +333,7 @@ static int start_job(struct cs_run *run, struct cs_err *err)
         .source = run->request.code,
         .inputs = run->request.inputs,
         .state = run->state,
+        .state_bytes = run->state_bytes,
         .workspace = run->request.workspace ? run->request.workspace : run->workspace,
         .workspace_out = run->request.workspace ? NULL : run->workspace_out,
         .mcp_servers = -1,

@@ -148,8 +148,8 @@ struct cs_run_watch {
      * false: declined. The execution's own time goes on meanwhile. */
     bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
     void (*withdrawn)(void *ctx, uint64_t ask);
-    /* It is admitted and on record: from now on others find it by its id. Not called if it is
-     * refused. */
+    /* It is on record, and nothing refuses it any more. Not called without a store, nor for one
+     * that waits for an earlier one with the same key. */
     void (*begun)(void *ctx);
 };
 

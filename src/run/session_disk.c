@@ -430,8 +430,7 @@ static int store_file(int dir, int files, const char *path, struct cs_str conten
                  : openat(dir, "put", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail_path(err, path);
-    if (cs_file_write_fd(fd, content) == 0 && fsync(fd) == 0 &&
-        renameat(dir, "put", into, leaf) == 0)
+    if (cs_file_write_fd(fd, content) == 0 && renameat(dir, "put", into, leaf) == 0)
         return 0;
     fail_path(err, path);
     unlinkat(dir, "put", 0);

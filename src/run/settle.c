@@ -334,6 +334,8 @@ void cs_settle(struct cs_run *run, const struct cs_job_end *end)
     r->cpu_us = end->cpu_us;
     r->memory_peak = end->memory_peak;
     by_ending(run, end);
+    if (!r->failed)
+        run->new_state = cs_arena_dup(&run->arena, end->state);
     if (r->failed && !r->verdict.allowed && r->verdict.reason_count)
         r->status = CS_STATUS_DENIED;
     /* The program is fine, but its files did not come back. */

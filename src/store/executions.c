@@ -71,13 +71,19 @@ static int run_end(struct cs_db *db, struct cs_op *op)
                : cs_fail(&op->err, CS_MISSING, "no execution '%.*s' is running", CS_STR_ARG(r->id));
 }
 
-/* --- get, list --- */
-
 static int missing(struct cs_op *op, struct cs_str id)
 {
     return cs_fail(&op->err, CS_MISSING, "there is no execution '%.*s'",
                    (int)(id.len < CS_STORE_ID ? id.len : CS_STORE_ID), id.at);
 }
+
+static int run_drop(struct cs_db *db, struct cs_op *op)
+{
+    int gone = cs_sql_do(db, CS_SQL_EXECUTION_DROP, &op->err, "ss", op->id, op->tenant);
+    return gone < 0 ? -1 : gone ? 0 : missing(op, op->id);
+}
+
+/* --- get, list --- */
 
 static int run_get(struct cs_db *db, struct cs_op *op)
 {
@@ -250,6 +256,9 @@ static const struct cs_op_kind kind_begin = {.writes = true, .run = run_begin, .
                                kind_end = {.writes = true,
                                            .run = run_end,
                                            .tell = cs_op_tell_stored},
+                               kind_drop = {.writes = true,
+                                            .run = run_drop,
+                                            .tell = cs_op_tell_stored},
                                kind_get = {.run = run_get, .tell = tell},
                                kind_list = {.run = run_list, .tell = tell},
                                kind_forget = {.writes = true,
@@ -284,6 +293,17 @@ void cs_store_execution_end(struct cs_store *store, const struct cs_execution_ro
 {
     struct cs_op *op = with_row(store, &kind_end, row, ctx);
     op->done.stored = done;
+    cs_op_ask(op);
+}
+
+void cs_store_execution_drop(struct cs_store *store, struct cs_str tenant, struct cs_str id,
+                             cs_stored *done, void *ctx)
+{
+    struct cs_op *op = cs_op_new(store, &kind_drop, ctx);
+    op->done.stored = done;
+    op->tenant = tenant;
+    op->id = id;
+    cs_op_keep(op, (struct cs_str *[]){&op->tenant, &op->id, NULL});
     cs_op_ask(op);
 }
 

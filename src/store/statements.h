@@ -58,6 +58,7 @@
                        " VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)")                        \
     X(EXECUTION_END, "UPDATE executions SET status = ?, error_type = ?, envelope = ?,"             \
                      " finished = ?, owner = '' WHERE id = ? AND tenant = ? AND owner <> ''")      \
+    X(EXECUTION_DROP, "DELETE FROM executions WHERE id = ? AND tenant = ? AND status = 'running'") \
     X(EXECUTION_GET, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                   \
                      " WHERE id = ? AND tenant = ?")                                               \
     X(EXECUTION_SEQ, "SELECT seq FROM executions WHERE id = ? AND tenant = ?")                     \

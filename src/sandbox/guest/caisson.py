@@ -25,6 +25,7 @@ __all__ = [
     "tools",
     "search_tools",
     "read_tool_definition",
+    "storage",
     "progress",
     "log",
     "inputs",
@@ -297,6 +298,23 @@ def search_tools(query="", *, limit=None, detail=None, server=None, offset=None)
 def read_tool_definition(path):
     """The TypeScript declaration of a tool: 'github/list_commits', or its path."""
     return call("caisson", "readToolDefinition", {"path": str(path)})
+
+
+class _Storage:
+    """What was too large for an answer is kept under a handle, 'art_...'."""
+
+    def get(self, id, *, offset=None, length=None):
+        """Its value; with `offset` or `length`, a part of its text: {text, next, size}."""
+        given = {"offset": offset, "length": length}
+        part = {k: v for k, v in given.items() if v is not None}
+        return call("caisson", "storageGet", {"id": str(id), **part})
+
+    def list(self):
+        """Those that can be opened here, newest first."""
+        return call("caisson", "storageList", {})
+
+
+storage = _Storage()
 
 
 def progress(value, total=None, message=None):

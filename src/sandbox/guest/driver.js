@@ -94,6 +94,10 @@ const caisson = {
   callTool: (server, tool, args) => caisson.call(server, tool, args),
   searchTools: (query = '', options = {}) => caisson.call('caisson', 'searchTools', { query: String(query), ...options }).then(listed),
   readToolDefinition: (path) => caisson.call('caisson', 'readToolDefinition', { path: String(path) }),
+  storage: {
+    get: (id, { offset, length } = {}) => caisson.call('caisson', 'storageGet', { id: String(id), offset, length }),
+    list: () => caisson.call('caisson', 'storageList'),
+  },
   progress(progress, total, message) {
     send(frame(PROGRESS, 0n, text(JSON.stringify({ progress, total, message }))));
   },

@@ -164,6 +164,18 @@
         },
         searchTools: rt.searchTools,
         readToolDefinition: rt.readToolDefinition,
+        // What was too large for an answer: get('art_...') is its value; with { offset, length }, a part of its text.
+        storage: {
+            get(id, options) {
+                const args = ObjectCreate(null);
+                args.id = String(id);
+                if (p.isObject(options)) for (const key of ['offset', 'length']) if (options[key] !== undefined) args[key] = +options[key];
+                return rt.callTool('caisson', 'storageGet', args);
+            },
+            list() {
+                return rt.callTool('caisson', 'storageList', ObjectCreate(null));
+            },
+        },
         // progress(0.5), progress(3, 10, 'third of ten'), progress({ progress, total, message })
         progress(progress, total, message) {
             const given = p.isObject(progress) ? progress : { progress, total, message };

@@ -1,0 +1,462 @@
+/* Executions are on record before their answer leaves; keys, artifacts and a store that fails. */
+#include "way.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+
+static struct cs_store *other; /* as another process has it: it sees what is committed */
+
+static void open_store(struct cs_store **store)
+{
+    struct cs_err err = {0};
+    if (cs_store_open(&world.loop, path_of("data"), store, &err) < 0)
+        fail_msg("%s", err.msg);
+}
+
+static void close_store(struct cs_store **store)
+{
+    bool closed = false;
+    cs_store_close(*store, on_closed, &closed);
+    until(&closed);
+    *store = NULL;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    nftw(path_of("data"), clear_path, 8, FTW_DEPTH | FTW_PHYS);
+    mkdir(path_of("data"), 0700);
+    open_store(&world.store);
+    open_store(&other);
+    open_runner((struct cs_runner_options){.most_running = 1, .artifact_bytes = 1000});
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close_runner();
+    close_store(&other);
+    close_store(&world.store);
+    return 0;
+}
+
+/* A row, as the other process sees it. */
+struct row {
+    bool is_done;
+    enum cs_code code;
+    struct cs_buf status, envelope, error_type, session, intent;
+    int64_t created, finished;
+};
+
+static void on_row(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
+                   size_t count)
+{
+    struct row *r = ctx;
+    r->is_done = true;
+    r->code = err->code;
+    if (!count)
+        return;
+    cs_buf_putstr(&r->status, rows->status);
+    cs_buf_putstr(&r->envelope, rows->envelope);
+    cs_buf_putstr(&r->error_type, rows->error_type);
+    cs_buf_putstr(&r->intent, rows->intent);
+    r->created = rows->created;
+    r->finished = rows->finished;
+}
+
+static struct row row_of(const char *id)
+{
+    struct row r = {0};
+    cs_store_execution_get(other, CS_STR("default"), cs_str(id), on_row, &r);
+    until(&r.is_done);
+    return r;
+}
+
+static void row_done(struct row *r)
+{
+    cs_buf_done(&r->status);
+    cs_buf_done(&r->envelope);
+    cs_buf_done(&r->error_type);
+    cs_buf_done(&r->session);
+    cs_buf_done(&r->intent);
+}
+
+static void expect_row(const struct play *p, const char *status, const char *error_type)
+{
+    struct row r = row_of(p->id);
+    assert_int_equal(r.code, CS_OK);
+    assert_string_equal(cs_buf_cstr(&r.status), status);
+    assert_string_equal(cs_buf_cstr(&r.error_type), error_type);
+    assert_string_equal(cs_buf_cstr(&r.envelope), cs_buf_cstr((struct cs_buf *)&p->envelope));
+    assert_true(r.created > 0 && r.finished >= r.created);
+    row_done(&r);
+}
+
+static void it_is_on_record_when_the_answer_leaves(void **state)
+{
+    (void)state;
+    struct play fine = {0}, broken = {0}, refused = {0};
+    struct cs_request request = request_of("return 42");
+    request.intent = CS_STR("to know");
+    perform(&fine, &request);
+    assert_str_is(cs_buf_str(&fine.value), "42");
+    expect_row(&fine, "completed", "");
+    struct row r = row_of(fine.id);
+    assert_string_equal(cs_buf_cstr(&r.intent), "to know");
+    row_done(&r);
+    request = request_of("throw new Error('no')");
+    perform(&broken, &request);
+    expect_row(&broken, "failed", "runtime_error");
+    request = request_of("return 1");
+    request.session = CS_STR("ses_00000000000000000000000000000000");
+    perform(&refused, &request);
+    assert_int_equal(refused.refused, CS_MISSING);
+    r = row_of(refused.id);
+    assert_int_equal(r.code, CS_MISSING);
+    row_done(&r);
+    play_done(&fine);
+    play_done(&broken);
+    play_done(&refused);
+}
+
+static void who_waits_is_on_record_too(void **state)
+{
+    (void)state;
+    struct play first = {0}, second = {0};
+    struct cs_request request = request_of("for (;;) await new Promise(r => setTimeout(r, 5))");
+    begin(&first, &request);
+    begin(&second, &request);
+    struct row r = row_of(cs_run_id(second.run));
+    for (int i = 0; i < 1000 && r.code == CS_MISSING; i++) {
+        uv_sleep(1); /* the row delays nothing, so it may be under way */
+        row_done(&r);
+        r = row_of(cs_run_id(second.run));
+    }
+    assert_string_equal(cs_buf_cstr(&r.status), "running");
+    row_done(&r);
+    cs_run_cancel(second.run);
+    until(&second.is_done);
+    expect_row(&second, "cancelled", "runtime_error");
+    cs_run_cancel(first.run);
+    until(&first.is_done);
+    expect_row(&first, "cancelled", "runtime_error");
+    play_done(&first);
+    play_done(&second);
+}
+
+/* --- keys --- */
+
+static void a_key_stands_for_one_answer(void **state)
+{
+    (void)state;
+    struct play first = {0}, again = {0}, changed = {0}, foreign = {0};
+    struct cs_request request = request_of("return Math.random()");
+    request.key = CS_STR("key-1");
+    request.fingerprint = CS_STR("print-1");
+    perform(&first, &request);
+    assert_false(first.failed);
+    assert_int_equal(first.earlier.len, 0);
+    perform(&again, &request);
+    assert_string_equal(cs_buf_cstr(&again.earlier), cs_buf_cstr(&first.envelope));
+    assert_string_equal(cs_buf_cstr(&again.envelope), cs_buf_cstr(&first.envelope));
+    assert_string_equal(again.id, first.id);
+    assert_int_equal(again.refused, CS_OK);
+    request.fingerprint = CS_STR("print-2");
+    perform(&changed, &request);
+    assert_int_equal(changed.refused, CS_CONFLICT);
+    assert_contains(cs_buf_cstr(&changed.message), "used for another request");
+    request.tenant = CS_STR("blue");
+    perform(&foreign, &request);
+    assert_int_equal(foreign.refused, CS_OK);
+    assert_int_equal(foreign.earlier.len, 0);
+    struct cs_figures figures;
+    cs_runner_figures(world.runner, &figures);
+    assert_int_equal(figures.by_status[CS_STATUS_COMPLETED], 2);
+    assert_int_equal(figures.refused, 1);
+    play_done(&first);
+    play_done(&again);
+    play_done(&changed);
+    play_done(&foreign);
+}
+
+static void those_that_run_here_are_joined(void **state)
+{
+    (void)state;
+    struct play first = {0}, second = {0};
+    struct cs_request request =
+        request_of("console.log('on'); await new Promise(r => setTimeout(r, 60)); return 1");
+    request.key = CS_STR("key-1");
+    begin(&first, &request);
+    begin(&second, &request);
+    until(&second.is_done);
+    assert_string_equal(cs_buf_cstr(&second.logs), "on\n");
+    assert_string_equal(cs_buf_cstr(&second.earlier), cs_buf_cstr(&first.envelope));
+    play_done(&first);
+    play_done(&second);
+}
+
+static void those_that_run_elsewhere_are_not(void **state)
+{
+    (void)state;
+    struct play p = {0};
+    struct row r = {0};
+    const struct cs_execution_row row = {.id = CS_STR("ex_1"),
+                                         .tenant = CS_STR("default"),
+                                         .principal = CS_STR("local"),
+                                         .language = CS_STR("typescript"),
+                                         .key = CS_STR("key-1"),
+                                         .created = cs_now_ms()};
+    cs_store_execution_begin(other, &row, on_row, &r);
+    until(&r.is_done);
+    assert_int_equal(r.code, CS_OK);
+    struct cs_request request = request_of("return 1");
+    request.key = CS_STR("key-1");
+    perform(&p, &request);
+    assert_int_equal(p.refused, CS_CONFLICT);
+    assert_contains(cs_buf_cstr(&p.message), "ex_1");
+    assert_contains(cs_buf_cstr(&p.message), "another process");
+    play_done(&p);
+    row_done(&r);
+}
+
+static void a_refusal_leaves_the_key_free(void **state)
+{
+    (void)state;
+    struct play refused = {0}, fine = {0}, cancelled = {0};
+    struct cs_request request = request_of("return 1");
+    request.key = CS_STR("key-1");
+    request.session = CS_STR("ses_00000000000000000000000000000000");
+    perform(&refused, &request);
+    assert_int_equal(refused.refused, CS_MISSING);
+    request.session = CS_STR("");
+    perform(&fine, &request);
+    assert_str_is(cs_buf_str(&fine.value), "1");
+    assert_int_equal(fine.earlier.len, 0);
+    /* Cancelled before it is known whether it may begin. */
+    request.key = CS_STR("key-2");
+    begin(&cancelled, &request);
+    cs_run_cancel(cancelled.run);
+    until(&cancelled.is_done);
+    expect_row(&cancelled, "cancelled", "runtime_error");
+    play_done(&refused);
+    play_done(&fine);
+    play_done(&cancelled);
+}
+
+/* --- artifacts --- */
+
+static void perform_with(struct play *p, const char *code, const char *id, const char *tenant)
+{
+    char inputs[128];
+    struct cs_request request = request_of(code);
+    snprintf(inputs, sizeof inputs, "{\"id\":\"%s\"}", id);
+    request.inputs = cs_str(inputs);
+    request.tenant = cs_str(tenant);
+    perform(p, &request);
+}
+
+static void a_large_result_can_be_opened_later(void **state)
+{
+    (void)state;
+    struct play small = {0}, large = {0}, p = {0};
+    struct cs_request request = request_of("return 'x'.repeat(998)");
+    perform(&small, &request);
+    assert_string_equal(small.artifact, "");
+    request = request_of("return Array.from({ length: 500 }, (_, i) => 'Zeile ' + i + ' ü')");
+    perform(&large, &request);
+    assert_int_equal(strlen(large.artifact), 36);
+    assert_contains(cs_buf_cstr(&large.envelope), large.artifact);
+    assert_contains(cs_buf_cstr(&large.envelope),
+                    "\"name\":\"result\",\"media_type\":\"application/json\",\"size\":");
+
+    perform_with(&p, "const a = await caisson.storage.get(inputs.id); return [a.length, a[499]]",
+                 large.artifact, "");
+    assert_str_is(cs_buf_str(&p.value), "[500,\"Zeile 499 ü\"]");
+    play_done(&p);
+
+    p = (struct play){0};
+    perform_with(
+        &p,
+        "let text = '', next = 0;\n"
+        "for (let n = 0; next !== null && n < 10000; n++) {\n"
+        "  const part = await caisson.storage.get(inputs.id, { offset: next, length: 97 });\n"
+        "  text += part.text; next = part.next;\n"
+        "}\n"
+        "const all = await caisson.storage.get(inputs.id);\n"
+        "return text === JSON.stringify(all)",
+        large.artifact, "");
+    if (!cs_str_is(cs_buf_str(&p.value), "true"))
+        fail_msg("%s", cs_buf_cstr(&p.envelope));
+    play_done(&p);
+
+    p = (struct play){0};
+    perform_with(&p,
+                 "const l = await caisson.storage.list(); return [l.length, l[0].id === inputs.id]",
+                 large.artifact, "");
+    assert_str_is(cs_buf_str(&p.value), "[1,true]");
+    play_done(&p);
+
+    p = (struct play){0};
+    perform_with(&p, "return caisson.storage.get(inputs.id)", large.artifact, "blue");
+    assert_true(p.failed);
+    assert_contains(cs_buf_cstr(&p.message), "art_");
+    assert_contains(cs_buf_cstr(&p.envelope), "caisson.storage.list()");
+    play_done(&p);
+
+    p = (struct play){0};
+    perform_with(&p, "return caisson.storage.get('/etc/passwd')", "", "");
+    assert_contains(cs_buf_cstr(&p.message), "the handle of an artifact");
+    play_done(&p);
+    play_done(&small);
+    play_done(&large);
+}
+
+static void what_is_larger_than_a_call_is_read_in_parts(void **state)
+{
+    (void)state;
+    struct play large = {0}, p = {0};
+    struct cs_request request = request_of("return 'y'.repeat(5000)");
+    perform(&large, &request);
+    char inputs[128];
+    snprintf(inputs, sizeof inputs, "{\"id\":\"%s\"}", large.artifact);
+    request = request_of("return caisson.storage.get(inputs.id)");
+    request.inputs = cs_str(inputs);
+    request.limits.call_result = 2000;
+    perform(&p, &request);
+    assert_true(p.failed);
+    assert_contains(cs_buf_cstr(&p.message), "the artifact has 5002 bytes; a call answers with at "
+                                             "most 2000");
+    assert_contains(cs_buf_cstr(&p.envelope), "Read it in parts");
+    play_done(&p);
+    p = (struct play){0};
+    request.code = CS_STR("const { text, next, size } = await caisson.storage.get(inputs.id, "
+                          "{ offset: 1, length: 100000 }); return [text.length, next, size]");
+    perform(&p, &request);
+    assert_str_is(cs_buf_str(&p.value), "[2000,2001,5002]");
+    play_done(&p);
+    play_done(&large);
+}
+
+static void guests_open_them_too(void **state)
+{
+    (void)state;
+    if (cs_language_missing(CS_PYTHON))
+        skip();
+    struct play large = {0}, p = {0};
+    struct cs_request request = request_of("print('-' * 3000)\nprint('{\"n\": 1}')");
+    request.language = CS_PYTHON;
+    perform(&large, &request);
+    assert_contains(cs_buf_cstr(&large.envelope),
+                    "\"name\":\"stdout\",\"media_type\":\"text/plain\"");
+    char inputs[128];
+    snprintf(inputs, sizeof inputs, "{\"id\":\"%s\"}", large.artifact);
+    request = request_of("import caisson\ntext = caisson.storage.get(caisson.inputs['id'])\n"
+                         "print([len(text), len(caisson.storage.list())])");
+    request.language = CS_PYTHON;
+    request.inputs = cs_str(inputs);
+    perform(&p, &request);
+    assert_str_is(cs_buf_str(&p.value), "[3010, 1]");
+    play_done(&large);
+    play_done(&p);
+}
+
+/* --- a store that fails --- */
+
+static void break_store(void)
+{
+    sqlite3 *db = NULL;
+    DIR *dir = opendir(path_of("data"));
+    char path[400] = "";
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strstr(e->d_name, ".db") && !strstr(e->d_name, "-"))
+            snprintf(path, sizeof path, "%s/data/%s", world.dir, e->d_name);
+    closedir(dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE executions", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void what_is_not_on_record_has_failed(void **state)
+{
+    (void)state;
+    struct play late = {0}, early = {0}, keyed = {0};
+    struct cs_request request =
+        request_of("console.log('on'); await new Promise(r => setTimeout(r, 300)); return 1");
+    begin(&late, &request);
+    while (!late.logs.len)
+        uv_run(&world.loop, UV_RUN_ONCE);
+    break_store();
+    until(&late.is_done);
+    assert_true(late.failed);
+    assert_int_equal(late.error, CS_ERROR_INTERNAL);
+    assert_contains(cs_buf_cstr(&late.message), "how it ended could not be put on record");
+    assert_null(strstr(cs_buf_cstr(&late.envelope), "\"result\":1,"));
+    request = request_of("for (;;) await new Promise(r => setTimeout(r, 5))");
+    perform(&early, &request); /* it does not go on without */
+    assert_int_equal(early.error, CS_ERROR_INTERNAL);
+    assert_contains(cs_buf_cstr(&early.message), "could not be put on record");
+    request.key = CS_STR("k");
+    perform(&keyed, &request);
+    assert_int_equal(keyed.refused, CS_SYSTEM);
+    play_done(&late);
+    play_done(&early);
+    play_done(&keyed);
+}
+
+static void closing_puts_all_on_record(void **state)
+{
+    (void)state;
+    struct play p[4] = {0};
+    struct cs_request request = request_of("for (;;) await new Promise(r => setTimeout(r, 5))");
+    for (int i = 0; i < 4; i++) {
+        char key[] = "k0";
+        key[1] = (char)('0' + i);
+        request.key = i > 1 ? cs_str(key) : CS_STR("");
+        begin(&p[i], &request);
+    }
+    close_runner();
+    for (int i = 0; i < 4; i++) {
+        assert_true(p[i].is_done);
+        expect_row(&p[i], "cancelled", "runtime_error");
+        play_done(&p[i]);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    open_world();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close_world();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
+                                                  cs_worker_rehearse, cs_worker_learn};
+    int status = cs_role_main(argc, argv, &engine);
+    if (status >= 0)
+        return status;
+    const struct CMUnitTest tests[] = {
+        CS_TEST_WITH(it_is_on_record_when_the_answer_leaves, setup, teardown),
+        CS_TEST_WITH(who_waits_is_on_record_too, setup, teardown),
+        CS_TEST_WITH(a_key_stands_for_one_answer, setup, teardown),
+        CS_TEST_WITH(those_that_run_here_are_joined, setup, teardown),
+        CS_TEST_WITH(those_that_run_elsewhere_are_not, setup, teardown),
+        CS_TEST_WITH(a_refusal_leaves_the_key_free, setup, teardown),
+        CS_TEST_WITH(a_large_result_can_be_opened_later, setup, teardown),
+        CS_TEST_WITH(what_is_larger_than_a_call_is_read_in_parts, setup, teardown),
+        CS_TEST_WITH(guests_open_them_too, setup, teardown),
+        CS_TEST_WITH(what_is_not_on_record_has_failed, setup, teardown),
+        CS_TEST_WITH(closing_puts_all_on_record, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
