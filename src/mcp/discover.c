@@ -9,6 +9,7 @@
 #define LIST_DEFAULT    50
 #define SUMMARY_BYTES   120
 #define SIGNATURE_BYTES 400
+#define ANSWER_BYTES    250
 #define ENUM_MOST       6
 #define MEMBERS_MOST    100
 #define HINTS_MOST      3
@@ -91,17 +92,31 @@ static void put_type(struct cs_json_val schema, unsigned depth, struct cs_buf *o
         cs_buf_puts(out, "any");
 }
 
+/* Cut between two members. */
+static void put_short(struct cs_str type, size_t most, struct cs_buf *out)
+{
+    struct cs_str cut = cs_utf8_cut(type, most);
+    while (cut.len && cut.len < type.len && cut.at[cut.len - 1] != ' ')
+        cut.len--;
+    cs_buf_printf(out, "%.*s%s", CS_STR_ARG(cut), cut.len < type.len ? "..." : "");
+}
+
 void cs_house_signature(const struct cs_tool *tool, struct cs_buf *out)
 {
-    CS_AUTO_JSON struct cs_json doc = {0};
-    CS_AUTO_BUF struct cs_buf members = {0};
+    struct cs_str output = tool->output.len ? tool->output : tool->learned_output;
+    CS_AUTO_JSON struct cs_json in = {0}, back = {0};
+    CS_AUTO_BUF struct cs_buf members = {0}, answer = {0};
     cs_buf_printf(out, "%.*s.%.*s(", CS_STR_ARG(tool->server_ident), CS_STR_ARG(tool->ident));
-    if (cs_json_parse(tool->input, NULL, &doc, NULL) == 0)
-        put_members(cs_json_root(&doc), 0, &members);
-    struct cs_str cut = cs_utf8_cut(cs_buf_str(&members), SIGNATURE_BYTES);
+    if (cs_json_parse(tool->input, NULL, &in, NULL) == 0)
+        put_members(cs_json_root(&in), 0, &members);
     if (members.len > 2)
-        cs_buf_printf(out, "%.*s%s", CS_STR_ARG(cut), cut.len < members.len ? " ..." : "");
+        put_short(cs_buf_str(&members), SIGNATURE_BYTES, out);
     cs_buf_putc(out, ')');
+    if (!output.len || cs_json_parse(output, NULL, &back, NULL) < 0)
+        return;
+    put_type(cs_json_root(&back), 0, &answer);
+    cs_buf_puts(out, ": ");
+    put_short(cs_buf_str(&answer), ANSWER_BYTES, out);
 }
 
 /* Its first sentence or line. */
