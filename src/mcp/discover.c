@@ -14,6 +14,7 @@
 #define MEMBERS_MOST    100
 #define HINTS_MOST      3
 #define HINT_NAMES      1000
+#define HINT_SMALL      150 /* tokens */
 
 /* --- a signature in a line --- */
 
@@ -424,26 +425,20 @@ static void want_found(struct cs_mcp_call *call, struct wanted *w,
     }
 }
 
-static void put_hints(struct answer *a, const struct wanted *w)
+/* The likeliest one whole; the others too if they are small, else as a line. */
+static void put_hint(struct answer *a, const struct cs_tool *tool)
 {
-    for (size_t i = 0; i < w->count; i++) {
-        CS_AUTO_BUF struct cs_buf entry = {0}, path = {0};
-        put_path(w->tools[i], &path);
-        cs_buf_printf(&entry, "// %.*s\n", CS_STR_ARG(cs_buf_str(&path)));
-        cs_tools_read(a->tools, a->catalogue, cs_buf_str(&path), cs_house_allowed, a->call, &entry,
-                      NULL);
-        cs_buf_putc(&entry, '\n');
-        size_t before = a->shown;
-        put_entry(a, cs_buf_str(&entry));
-        if (a->shown > before)
-            continue;
-        /* Too large: its signature will do. */
-        a->omitted = 0;
-        cs_buf_clear(&entry);
-        cs_house_signature(w->tools[i], &entry);
-        cs_buf_putc(&entry, '\n');
-        put_entry(a, cs_buf_str(&entry));
-    }
+    CS_AUTO_BUF struct cs_buf path = {0}, entry = {0}, line = {0};
+    put_path(tool, &path);
+    cs_buf_printf(&entry, "// %.*s\n", CS_STR_ARG(cs_buf_str(&path)));
+    cs_buf_putstr(&line, cs_buf_str(&entry));
+    cs_tools_read(a->tools, a->catalogue, cs_buf_str(&path), cs_house_allowed, a->call, &entry,
+                  NULL);
+    cs_house_signature(tool, &line);
+    cs_buf_putc(&line, '\n');
+    uint64_t tokens = cs_token_estimate(cs_buf_str(&entry));
+    bool whole = tokens <= a->tokens && (a->shown == 0 || tokens <= HINT_SMALL);
+    put_entry(a, cs_buf_str(whole ? &entry : &line));
 }
 
 void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, struct cs_str intent,
@@ -465,7 +460,8 @@ void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, st
         want_called(call, &w, a.catalogue, result, true);
         want_found(call, &w, a.catalogue, intent);
     }
-    put_hints(&a, &w);
+    for (size_t i = 0; i < w.count; i++)
+        put_hint(&a, w.tools[i]);
     if (a.text.len)
         cs_buf_printf(out, "Probably wanted:\n%.*s", CS_STR_ARG(cs_buf_str(&a.text)));
     cs_buf_done(&a.text);
