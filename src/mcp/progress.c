@@ -29,13 +29,11 @@ static void say(struct cs_req *r)
         cs_json_put_str(&w, cs_buf_str(&r->words));
     }
     if (r->task) {
+        CS_AUTO_BUF struct cs_buf meta = {0};
+        cs_task_put_related(r->task, &meta);
         cs_json_key(&w, "_meta");
         cs_json_open(&w, '{');
-        cs_json_key(&w, "io.modelcontextprotocol/related-task");
-        cs_json_open(&w, '{');
-        cs_json_key(&w, "taskId");
-        cs_json_put_z(&w, r->task->id);
-        cs_json_close(&w, '}');
+        cs_json_put_raw(&w, cs_buf_str(&meta));
         cs_json_close(&w, '}');
     }
     cs_rpc_end(&w);
