@@ -113,7 +113,7 @@ class Probe:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
-            status = self.process.wait(20)
+            status = self.process.wait(90)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = "no end after SIGTERM"
