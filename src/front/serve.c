@@ -80,6 +80,7 @@ static void reload(struct cs_daemon *d)
     cs_settings_adopt(&d->settings, &now);
     cs_settings_done(&now);
     set_level(d);
+    cs_world_reload(&d->world, &d->settings);
     cs_mcp_set(d->mcp, d->settings.output_tokens, (uint32_t)d->settings.execution_timeout);
     if (d->reloaded)
         d->reloaded(d);

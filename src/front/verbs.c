@@ -288,6 +288,12 @@ const struct cs_verb cs_verbs[] = {
      "  claude mcp add caisson -- caisson mcp\n"
      "  caisson mcp --config team.json\n",
      daemon_options, cs_verb_mcp, NULL, NULL},
+    {"openapi", "", "print the description of the REST routes (OpenAPI 3.1)",
+     "The same that GET /openapi.json answers.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson openapi > openapi.json\n",
+     no_options, cs_verb_openapi, NULL, NULL},
     {"tools", "VERB", "find, read and call the tools of all servers", "", no_options, cs_verb_tools,
      "Tools", tools_verbs},
     {"list", "[NAME]", "the MCP servers, and how each of them is doing",

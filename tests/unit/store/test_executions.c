@@ -124,6 +124,22 @@ static void a_key_stands_for_one_execution_for_a_day(void **state)
     assert_str_is(f->executions[0].id, "exec_3");
 }
 
+static void what_is_dropped_was_never_there(void **state)
+{
+    struct fixture *f = *state;
+    struct cs_execution_row row = f_execution("exec_1", "default");
+    row.key = CS_STR("again");
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_drop, f_stored, CS_STR("theirs"), row.id), CS_MISSING);
+    assert_int_equal(F(f, cs_store_execution_drop, f_stored, mine, row.id), CS_OK);
+    assert_int_equal(get(f, "exec_1", "default"), CS_MISSING);
+    row.id = CS_STR("exec_2");
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(end(f, "exec_2", "default"), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_drop, f_stored, mine, row.id), CS_MISSING);
+    assert_int_equal(get(f, "exec_2", "default"), CS_OK);
+}
+
 static void without_a_key_nothing_conflicts(void **state)
 {
     struct fixture *f = *state;
@@ -302,6 +318,7 @@ int main(void)
         WITH(an_id_begins_once),
         WITH(another_tenants_execution_is_none),
         WITH(a_key_stands_for_one_execution_for_a_day),
+        WITH(what_is_dropped_was_never_there),
         WITH(without_a_key_nothing_conflicts),
         WITH(lists_are_newest_first_and_come_in_pages),
         WITH(a_list_is_bounded),
