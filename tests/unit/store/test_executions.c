@@ -1,3 +1,5 @@
+#include <dirent.h>
+
 #include "base/json.h"
 #include "store/fixture.h"
 
@@ -236,6 +238,19 @@ static void die_while_one_runs(const char *dir)
     _exit(f.err.code);
 }
 
+/* Files that say that somebody lives. */
+static int owners(struct fixture *f)
+{
+    char path[128];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/owners", f->dir);
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
 static void what_a_dead_process_ran_is_cancelled(void **state)
 {
     struct fixture *f = *state;
@@ -263,6 +278,7 @@ static void what_a_dead_process_ran_is_cancelled(void **state)
     assert_true(cs_json_is(cs_json_get(root, "session_id"), "ses_\"1"));
     assert_true(cs_json_is(cs_json_get(cs_json_get(root, "error"), "message"),
                            "the daemon ended while this execution ran"));
+    assert_int_equal(owners(f), 2);
     /* That of the store that is still open runs on. */
     get(f, "exec_mine", "default");
     assert_str_is(f->executions[0].status, "running");
