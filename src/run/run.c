@@ -37,7 +37,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     admit,         /* 1. size, form, and is there room?                            policy/     */
     cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,  /*    nobody else is in its session                             hold.c      */
-    cs_step_begun, /*    from here on it is not refused; whoever started it is told  record.c    */
+    cs_step_begun, /*    from here on it is not refused, and its watchers hear so  record.c    */
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
@@ -425,8 +425,10 @@ static int admit(struct cs_run *run, struct cs_err *err)
         (run->result.is_guest && cs_policy_inputs(request->inputs, &request->limits, err) < 0) ||
         check_names(run, err) < 0)
         return -1;
-    if (r->closing)
+    if (r->closing) {
+        run->result.retry_after_s = 1;
         return cs_fail(err, CS_BUSY, "caisson is shutting down");
+    }
     if (!has_room(run)) {
         run->result.retry_after_s = cs_queue_seconds(&r->queue, r->waiting);
         return cs_fail(err, CS_BUSY,
