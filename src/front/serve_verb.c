@@ -179,6 +179,7 @@ static int open_http(struct serve *s, struct cs_err *err)
         .max_connections = (uint32_t)set->server_max_connections,
         .head_bytes = HEAD_BYTES,
         .body_bytes = most_body(s->rest),
+        .held_bytes = set->limits_bodies,
         .request_ms = (uint32_t)set->server_request_timeout,
         .idle_ms = (uint32_t)set->server_idle_timeout,
         .unsent_bytes = UNSENT_BYTES,

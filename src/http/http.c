@@ -102,8 +102,7 @@ static void on_handle_closed(uv_handle_t *handle)
     finish(http);
 }
 
-/* The handle goes with its descriptor: closed later, it would end the watch over whatever has that
- * number then. */
+/* The handle before the descriptor: libuv forgets whatever has that number when a handle closes. */
 static void close_listener(struct cs_http *http)
 {
     if (!http->listening)

@@ -81,14 +81,8 @@ static void put_params(const struct cs_question *q, struct cs_buf *out)
     if (q->kind == CS_ASK_URL && old && !memmem(params.at, params.len, "\"elicitationId\"", 15))
         cs_buf_printf(&more, "%s\"elicitationId\":\"%llu\"", more.len > 0 ? "," : "",
                       (unsigned long long)q->id);
-    if (q->req->task && old) {
-        struct cs_json_writer w = CS_JSON_WRITER(&meta);
-        cs_json_key(&w, "io.modelcontextprotocol/related-task");
-        cs_json_open(&w, '{');
-        cs_json_key(&w, "taskId");
-        cs_json_put_z(&w, q->req->task->id);
-        cs_json_close(&w, '}');
-    }
+    if (q->req->task && old)
+        cs_task_put_related(q->req->task, &meta);
     cs_rpc_splice(params, cs_buf_str(&more), cs_buf_str(&meta), out);
 }
 

@@ -132,6 +132,16 @@ static void complete_file(struct cs_mcp_call *call)
     with_catalogue(call, files);
 }
 
+static void when_server(struct cs_mcp_call *call)
+{
+    cs_house_when_listed(call, complete_server);
+}
+
+static void when_file(struct cs_mcp_call *call)
+{
+    cs_house_when_listed(call, complete_file);
+}
+
 static void complete_nothing(struct cs_mcp_call *call)
 {
     answer(call, NULL, 0);
@@ -183,10 +193,10 @@ static const struct {
     void (*complete)(struct cs_mcp_call *call);
 } completions[] = {
     {"use-tools-with-code", "task", complete_nothing},
-    {"explore-tools", "topic", complete_server},
+    {"explore-tools", "topic", when_server},
     {"debug-execution", "execution_id", complete_execution},
-    {"caisson://tools/{server}/{file}", "server", complete_server},
-    {"caisson://tools/{server}/{file}", "file", complete_file},
+    {"caisson://tools/{server}/{file}", "server", when_server},
+    {"caisson://tools/{server}/{file}", "file", when_file},
     {"caisson://executions/{id}", "id", complete_execution},
     {"caisson://executions/{id}/logs", "id", complete_execution},
     {"caisson://executions/{id}/result", "id", complete_execution},

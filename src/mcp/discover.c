@@ -9,10 +9,12 @@
 #define LIST_DEFAULT    50
 #define SUMMARY_BYTES   120
 #define SIGNATURE_BYTES 400
+#define ANSWER_BYTES    250
 #define ENUM_MOST       6
 #define MEMBERS_MOST    100
 #define HINTS_MOST      3
 #define HINT_NAMES      1000
+#define HINT_SMALL      150 /* tokens */
 
 /* --- a signature in a line --- */
 
@@ -91,17 +93,31 @@ static void put_type(struct cs_json_val schema, unsigned depth, struct cs_buf *o
         cs_buf_puts(out, "any");
 }
 
+/* Cut between two members. */
+static void put_short(struct cs_str type, size_t most, struct cs_buf *out)
+{
+    struct cs_str cut = cs_utf8_cut(type, most);
+    while (cut.len && cut.len < type.len && cut.at[cut.len - 1] != ' ')
+        cut.len--;
+    cs_buf_printf(out, "%.*s%s", CS_STR_ARG(cut), cut.len < type.len ? "..." : "");
+}
+
 void cs_house_signature(const struct cs_tool *tool, struct cs_buf *out)
 {
-    CS_AUTO_JSON struct cs_json doc = {0};
-    CS_AUTO_BUF struct cs_buf members = {0};
+    struct cs_str output = tool->output.len ? tool->output : tool->learned_output;
+    CS_AUTO_JSON struct cs_json in = {0}, back = {0};
+    CS_AUTO_BUF struct cs_buf members = {0}, answer = {0};
     cs_buf_printf(out, "%.*s.%.*s(", CS_STR_ARG(tool->server_ident), CS_STR_ARG(tool->ident));
-    if (cs_json_parse(tool->input, NULL, &doc, NULL) == 0)
-        put_members(cs_json_root(&doc), 0, &members);
-    struct cs_str cut = cs_utf8_cut(cs_buf_str(&members), SIGNATURE_BYTES);
+    if (cs_json_parse(tool->input, NULL, &in, NULL) == 0)
+        put_members(cs_json_root(&in), 0, &members);
     if (members.len > 2)
-        cs_buf_printf(out, "%.*s%s", CS_STR_ARG(cut), cut.len < members.len ? " ..." : "");
+        put_short(cs_buf_str(&members), SIGNATURE_BYTES, out);
     cs_buf_putc(out, ')');
+    if (!output.len || cs_json_parse(output, NULL, &back, NULL) < 0)
+        return;
+    put_type(cs_json_root(&back), 0, &answer);
+    cs_buf_puts(out, ": ");
+    put_short(cs_buf_str(&answer), ANSWER_BYTES, out);
 }
 
 /* Its first sentence or line. */
@@ -292,29 +308,46 @@ static void search(struct cs_mcp_call *call)
     cs_house_answer(call, cs_buf_str(&text), false);
 }
 
+/* --- servers that nobody has asked yet --- */
+
+struct waiting {
+    struct cs_mcp_call *call;
+    struct cs_await *await;
+    void (*then)(struct cs_mcp_call *call);
+};
+
 static void on_listed(void *ctx)
 {
-    struct cs_mcp_call *call = ctx;
-    call->own = NULL;
-    search(call);
+    struct waiting *w = ctx;
+    w->call->own = NULL;
+    w->call->cancelled = NULL;
+    w->then(w->call);
 }
 
 static void on_cancelled(struct cs_mcp_call *call)
 {
-    if (call->own)
-        cs_await_cancel(call->own);
+    struct waiting *w = call->own;
+    cs_await_cancel(w->await);
+}
+
+void cs_house_when_listed(struct cs_mcp_call *call, void (*then)(struct cs_mcp_call *call))
+{
+    struct cs_tools *tools = cs_house_options(call)->tools;
+    if (!tools || !cs_tools_waiting(tools)) {
+        then(call);
+        return;
+    }
+    struct waiting *w = cs_arena_alloc(&call->arena, sizeof *w);
+    *w = (struct waiting){.call = call, .then = then};
+    call->own = w;
+    call->cancelled = on_cancelled;
+    w->await = cs_tools_await(tools, (struct cs_str){0}, false, WAIT_MS, on_listed, w);
 }
 
 void cs_house_search(struct cs_mcp_call *call, struct cs_json_val arguments)
 {
     (void)arguments; /* read again when the servers are there */
-    struct cs_tools *tools = cs_house_options(call)->tools;
-    if (!tools || !cs_tools_waiting(tools)) {
-        search(call);
-        return;
-    }
-    call->cancelled = on_cancelled;
-    call->own = cs_tools_await(tools, (struct cs_str){0}, false, WAIT_MS, on_listed, call);
+    cs_house_when_listed(call, search);
 }
 
 /* --- what a failed program probably wanted --- */
@@ -392,26 +425,20 @@ static void want_found(struct cs_mcp_call *call, struct wanted *w,
     }
 }
 
-static void put_hints(struct answer *a, const struct wanted *w)
+/* The likeliest one whole; the others too if they are small, else as a line. */
+static void put_hint(struct answer *a, const struct cs_tool *tool)
 {
-    for (size_t i = 0; i < w->count; i++) {
-        CS_AUTO_BUF struct cs_buf entry = {0}, path = {0};
-        put_path(w->tools[i], &path);
-        cs_buf_printf(&entry, "// %.*s\n", CS_STR_ARG(cs_buf_str(&path)));
-        cs_tools_read(a->tools, a->catalogue, cs_buf_str(&path), cs_house_allowed, a->call, &entry,
-                      NULL);
-        cs_buf_putc(&entry, '\n');
-        size_t before = a->shown;
-        put_entry(a, cs_buf_str(&entry));
-        if (a->shown > before)
-            continue;
-        /* Too large: its signature will do. */
-        a->omitted = 0;
-        cs_buf_clear(&entry);
-        cs_house_signature(w->tools[i], &entry);
-        cs_buf_putc(&entry, '\n');
-        put_entry(a, cs_buf_str(&entry));
-    }
+    CS_AUTO_BUF struct cs_buf path = {0}, entry = {0}, line = {0};
+    put_path(tool, &path);
+    cs_buf_printf(&entry, "// %.*s\n", CS_STR_ARG(cs_buf_str(&path)));
+    cs_buf_putstr(&line, cs_buf_str(&entry));
+    cs_tools_read(a->tools, a->catalogue, cs_buf_str(&path), cs_house_allowed, a->call, &entry,
+                  NULL);
+    cs_house_signature(tool, &line);
+    cs_buf_putc(&line, '\n');
+    uint64_t tokens = cs_token_estimate(cs_buf_str(&entry));
+    bool whole = tokens <= a->tokens && (a->shown == 0 || tokens <= HINT_SMALL);
+    put_entry(a, cs_buf_str(whole ? &entry : &line));
 }
 
 void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, struct cs_str intent,
@@ -433,7 +460,8 @@ void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, st
         want_called(call, &w, a.catalogue, result, true);
         want_found(call, &w, a.catalogue, intent);
     }
-    put_hints(&a, &w);
+    for (size_t i = 0; i < w.count; i++)
+        put_hint(&a, w.tools[i]);
     if (a.text.len)
         cs_buf_printf(out, "Probably wanted:\n%.*s", CS_STR_ARG(cs_buf_str(&a.text)));
     cs_buf_done(&a.text);

@@ -11,6 +11,7 @@
 
 #define BEAT_FIRST_MS 2000
 #define BEAT_MS       5000
+#define STEP          1e-6 /* a sign of life is progress that does not count */
 /* Definitions for a failed program take at most this part of its answer. */
 #define HINTS_PART 3
 
@@ -55,7 +56,7 @@ static void end(struct cs_house_job *e)
 /* The protocol wants it to grow each time, whatever the program says. */
 static void tell_progress(struct cs_house_job *e, double progress)
 {
-    e->progress = progress > e->progress ? progress : e->progress + 1e-6;
+    e->progress = progress > e->progress ? progress : e->progress + STEP;
     if (e->call)
         cs_mcp_progress(e->call, e->progress, e->total, cs_buf_str(&e->message));
 }
@@ -64,7 +65,8 @@ static void on_beat(uv_timer_t *t)
 {
     struct cs_house_job *e = t->data;
     CS_AUTO_BUF struct cs_buf message = {0};
-    if (!e->call || !e->run)
+    /* One that said it has done all of it, and goes on, has nothing more to say. */
+    if (!e->call || !e->run || (e->total >= 0 && e->progress + STEP > e->total))
         return;
     if (e->message.len)
         cs_buf_printf(&message, "%.*s; ", CS_STR_ARG(cs_buf_str(&e->message)));
@@ -72,7 +74,7 @@ static void on_beat(uv_timer_t *t)
     if (calls)
         cs_buf_printf(&message, "%u tool call%s, ", calls, calls == 1 ? "" : "s");
     cs_buf_printf(&message, "%u s", (unsigned)((uv_now(t->loop) - e->start_ms) / 1000));
-    e->progress += 1e-6;
+    e->progress += STEP;
     cs_mcp_progress(e->call, e->progress, e->total, cs_buf_str(&message));
 }
 
@@ -240,7 +242,8 @@ static void begin(struct cs_mcp_call *call, struct cs_json_val arguments,
         return;
     }
     struct cs_house_job *e = CS_NEW(struct cs_house_job);
-    if (session.len >= sizeof e->session) {
+    /* A NUL would cut it short, and what is left might be a session. */
+    if (session.len >= sizeof e->session || (session.len && memchr(session.at, 0, session.len))) {
         free(e);
         cs_house_complain(call, "session_id: there is no such session; \"new\" starts one");
         return;

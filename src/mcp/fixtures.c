@@ -22,6 +22,7 @@ CS_EMBED(fixtures_json, "src/mcp/fixtures.json")
 
 struct own {
     struct cs_json lists;
+    unsigned running; /* calls of several steps */
 };
 
 /* --- calls of several steps --- */
@@ -35,6 +36,9 @@ static void on_closed(uv_handle_t *h)
 
 static void end(struct cs_fixture *f)
 {
+    if (!f->ended)
+        ((struct own *)cs_mcp_own(f->mcp))->running--;
+    f->ended = true;
     f->call = NULL;
     if (!uv_is_closing((uv_handle_t *)&f->timer))
         uv_close((uv_handle_t *)&f->timer, on_closed);
@@ -52,11 +56,12 @@ static void on_strike(uv_timer_t *timer)
         f->strike(f);
 }
 
-struct cs_fixture *cs_fixture_new(struct cs_mcp_call *call, const void *what)
+struct cs_fixture *cs_fixture_new(struct cs_mcp_call *call)
 {
     struct cs_fixture *f = CS_NEW(struct cs_fixture);
     f->call = call;
-    f->what = what;
+    f->mcp = call->mcp;
+    ((struct own *)cs_mcp_own(f->mcp))->running++;
     uv_timer_init(cs_mcp_loop(call->mcp), &f->timer);
     f->timer.data = f;
     call->own = f;
@@ -158,6 +163,12 @@ static void logs(struct cs_mcp_call *call)
     cs_fixture_text(call, CS_STR("It has logged."), false);
 }
 
+static void tell_running(struct cs_mcp_call *call)
+{
+    const struct own *own = cs_mcp_own(call->mcp);
+    cs_fixture_text(call, cs_str(cs_arena_printf(&call->arena, "%u", own->running)), false);
+}
+
 static void change_tools(struct cs_mcp_call *call)
 {
     cs_mcp_list_changed(call->mcp, CS_MCP_TOOLS);
@@ -179,6 +190,7 @@ static void update_resource(struct cs_mcp_call *call)
 static const struct cs_fixture_tool at_once[] = {
     {"greet", greet},
     {"test_echo", echo},
+    {"test_running", tell_running},
     {"test_missing_capability", needs_sampling},
     {"test_logging_tool", logs},
     {"test_trigger_tool_change", change_tools},

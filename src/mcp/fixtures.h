@@ -12,12 +12,13 @@ struct cs_fixture {
     struct cs_mcp_call *call; /* NULL: it is over */
     uv_timer_t timer;
     unsigned step;
-    const void *what;
+    struct cs_mcp *mcp;
+    bool ended;
     void (*strike)(struct cs_fixture *f);
     struct cs_buf text; /* gathered */
     unsigned open;      /* questions */
 };
-struct cs_fixture *cs_fixture_new(struct cs_mcp_call *call, const void *what);
+struct cs_fixture *cs_fixture_new(struct cs_mcp_call *call);
 void cs_fixture_wait(struct cs_fixture *f, uint64_t ms, void (*strike)(struct cs_fixture *f));
 /* Each answers the call and ends it. */
 void cs_fixture_say(struct cs_fixture *f, struct cs_str text, bool error);

@@ -22,7 +22,7 @@ static void next_progress(struct cs_fixture *f)
 
 static void with_progress(struct cs_mcp_call *call)
 {
-    next_progress(cs_fixture_new(call, NULL));
+    next_progress(cs_fixture_new(call));
 }
 
 static void next_log(struct cs_fixture *f)
@@ -38,7 +38,7 @@ static void next_log(struct cs_fixture *f)
 
 static void with_logging(struct cs_mcp_call *call)
 {
-    next_log(cs_fixture_new(call, NULL));
+    next_log(cs_fixture_new(call));
 }
 
 static void say_done(struct cs_fixture *f)
@@ -51,7 +51,7 @@ static void reconnection(struct cs_mcp_call *call)
     struct cs_req *r = (struct cs_req *)call;
     if (r->stream)
         cs_stream_hang_up(r->stream);
-    cs_fixture_wait(cs_fixture_new(call, NULL), 500, say_done);
+    cs_fixture_wait(cs_fixture_new(call), 500, say_done);
 }
 
 static void slow_compute(struct cs_mcp_call *call)
@@ -61,7 +61,7 @@ static void slow_compute(struct cs_mcp_call *call)
     seconds = seconds > 0 && seconds < 3600 ? seconds : 0;
     if (seconds > 0)
         cs_fixture_become_task(call);
-    cs_fixture_wait(cs_fixture_new(call, NULL), (uint64_t)(seconds * 1000), say_done);
+    cs_fixture_wait(cs_fixture_new(call), (uint64_t)(seconds * 1000), say_done);
 }
 
 static void say_failed(struct cs_fixture *f)
@@ -72,7 +72,7 @@ static void say_failed(struct cs_fixture *f)
 static void failing_job(struct cs_mcp_call *call)
 {
     if (cs_fixture_become_task(call) || ((struct cs_req *)call)->version != CS_VMODERN)
-        cs_fixture_wait(cs_fixture_new(call, NULL), 1000, say_failed);
+        cs_fixture_wait(cs_fixture_new(call), 1000, say_failed);
     else
         cs_req_needs((struct cs_req *)call,
                      CS_STR("{\"extensions\":{\"" CS_TASKS_EXTENSION "\":{}}}"));
@@ -86,7 +86,7 @@ static void say_error(struct cs_fixture *f)
 static void protocol_error_job(struct cs_mcp_call *call)
 {
     cs_fixture_become_task(call);
-    cs_fixture_wait(cs_fixture_new(call, NULL), 200, say_error);
+    cs_fixture_wait(cs_fixture_new(call), 200, say_error);
 }
 
 const struct cs_fixture_tool cs_fixtures_slow[] = {

@@ -98,6 +98,10 @@ void cs_house_questions_done(struct cs_house_questions *questions);
 void cs_house_find(struct cs_mcp_call *call, struct cs_str query, struct cs_str server,
                    enum cs_detail detail, size_t limit, struct cs_buf *out);
 
+/* Calls `then` now; or, if there are servers that nobody has ever asked what they offer, when that
+ * is known, or soon. It takes call->own and call->cancelled. */
+void cs_house_when_listed(struct cs_mcp_call *call, void (*then)(struct cs_mcp_call *call));
+
 /* Definitions of tools that a failed execution probably wanted; nothing is added if nobody knows.
  */
 void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, struct cs_str intent,

@@ -25,6 +25,7 @@ enum {
     CS_RPC_METHOD = -32601,
     CS_RPC_PARAMS = -32602,
     CS_RPC_INTERNAL = -32603,
+    CS_RPC_RESOURCE = -32002, /* no such resource; the newest revision has CS_RPC_PARAMS for it */
     CS_RPC_HEADER = -32020,
     CS_RPC_CAPABILITY = -32021,
     CS_RPC_VERSION = -32022,

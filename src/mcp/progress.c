@@ -3,6 +3,13 @@
 
 #include "mcp/proto.h"
 
+/* A little more: it must grow, whatever the program says. */
+static double more(double progress)
+{
+    double next = (floor(progress * 1000) + 1) / 1000;
+    return next > progress ? next : nextafter(progress, INFINITY);
+}
+
 static bool hears_progress(const struct cs_req *r)
 {
     /* A task of the newest revision has its own words for that. */
@@ -29,13 +36,11 @@ static void say(struct cs_req *r)
         cs_json_put_str(&w, cs_buf_str(&r->words));
     }
     if (r->task) {
+        CS_AUTO_BUF struct cs_buf meta = {0};
+        cs_task_put_related(r->task, &meta);
         cs_json_key(&w, "_meta");
         cs_json_open(&w, '{');
-        cs_json_key(&w, "io.modelcontextprotocol/related-task");
-        cs_json_open(&w, '{');
-        cs_json_key(&w, "taskId");
-        cs_json_put_z(&w, r->task->id);
-        cs_json_close(&w, '}');
+        cs_json_put_raw(&w, cs_buf_str(&meta));
         cs_json_close(&w, '}');
     }
     cs_rpc_end(&w);
@@ -68,9 +73,8 @@ void cs_mcp_progress(struct cs_mcp_call *call, double progress, double total, st
         cs_mcp_log(call, "info", NULL, cs_buf_str(&text));
         return;
     }
-    /* It must grow, whatever the program says. */
     bool first = !r->said && !r->waits;
-    r->progress = first || progress > r->progress ? progress : r->progress + 0.001;
+    r->progress = first || progress > r->progress ? progress : more(r->progress);
     r->total = isfinite(total) ? total : -1;
     cs_buf_clear(&r->words);
     cs_buf_putstr(&r->words, message);
@@ -99,7 +103,7 @@ void cs_progress_tick(struct cs_req *r, uint64_t now)
         r->progress = 0;
         r->total = -1;
     } else {
-        r->progress += 0.001;
+        r->progress = more(r->progress);
     }
     say(r);
 }

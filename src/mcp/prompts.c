@@ -120,16 +120,16 @@ static void debug(struct cs_mcp_call *call)
 static const struct prompt {
     const char *name, *title, *about;
     const char *argument, *means;
-    bool required;
+    bool required, shows_tools;
     void (*get)(struct cs_mcp_call *call);
 } prompts[] = {
     {"use-tools-with-code", "Do a task with one program",
      "A task, the tools that fit, and how to write one program for it", "task",
-     "What is to be done, in words", true, use_tools},
+     "What is to be done, in words", true, true, use_tools},
     {"explore-tools", "Explore tools", "What the connected servers can do", "topic",
-     "A server's name, or words; all servers without it", false, explore},
+     "A server's name, or words; all servers without it", false, true, explore},
     {"debug-execution", "Debug an execution", "Why an execution failed, with all that is known",
-     "execution_id", "ex_..., from an answer", true, debug},
+     "execution_id", "ex_..., from an answer", true, false, debug},
 };
 
 void cs_house_prompts(struct cs_mcp_call *call)
@@ -174,10 +174,13 @@ void cs_house_prompt(struct cs_mcp_call *call)
         const struct prompt *p = &prompts[i];
         if (!cs_json_is(name, p->name))
             continue;
-        if (!p->required || argument(call, p->argument).len) {
+        bool complete = !p->required || argument(call, p->argument).len;
+        if (complete && p->shows_tools)
+            cs_house_when_listed(call, p->get);
+        else if (complete)
             p->get(call);
+        if (complete)
             return;
-        }
         cs_buf_printf(&text, "%s: is missing; %s", p->argument, p->means);
         cs_mcp_error(call, CS_RPC_PARAMS, cs_buf_cstr(&text), (struct cs_str){0});
         return;

@@ -382,6 +382,8 @@ void cs_task_cancel(struct cs_task *task);
 void cs_task_changed(struct cs_task *task);
 void cs_task_put(const struct cs_task *task, struct cs_json_writer *w); /* members, new form */
 void cs_task_put_old(const struct cs_task *task, struct cs_json_writer *w);
+/* A member of _meta: which task a message is about. */
+void cs_task_put_related(const struct cs_task *task, struct cs_buf *meta);
 void cs_task_recalled(struct cs_req *req, bool failed, struct cs_str outcome);
 void cs_tasks_tick(struct cs_mcp *m, uint64_t now);
 void cs_tasks_close(struct cs_mcp *m);

@@ -165,7 +165,7 @@ static void put_tree(struct cs_mcp_call *call, const struct cs_catalogue *catalo
     }
 }
 
-void cs_house_resources(struct cs_mcp_call *call)
+static void list(struct cs_mcp_call *call)
 {
     struct cs_tools *tools = cs_house_options(call)->tools;
     struct cs_json_val cursor = cs_json_get(call->params, "cursor");
@@ -195,6 +195,11 @@ void cs_house_resources(struct cs_mcp_call *call)
                      "anew without one",
                      (struct cs_str){0});
     cs_buf_done(&p.last);
+}
+
+void cs_house_resources(struct cs_mcp_call *call)
+{
+    cs_house_when_listed(call, list);
 }
 
 void cs_house_templates(struct cs_mcp_call *call)
@@ -246,7 +251,7 @@ static void refuse(struct cs_mcp_call *call, const char *message)
     cs_json_key(&w, "uri");
     cs_json_put_str(&w, cs_utf8_cut(uri, URI_BYTES));
     cs_json_close(&w, '}');
-    cs_mcp_error(call, CS_RPC_PARAMS, message, cs_buf_str(&data));
+    cs_mcp_error(call, CS_RPC_RESOURCE, message, cs_buf_str(&data));
 }
 
 /* Does this line of an index name a tool that the caller may not see? `... from "./listCommits";`
@@ -311,10 +316,20 @@ static int file_of(struct cs_mcp_call *call, const struct cs_catalogue *catalogu
     return 0;
 }
 
-static void read_tree(struct cs_mcp_call *call, const struct cs_uri *uri)
+static struct cs_uri uri_of(struct cs_mcp_call *call)
+{
+    struct cs_uri uri = {0};
+    struct cs_str text = cs_json_str(cs_json_get(call->params, "uri"), &call->arena);
+    if (!cs_house_uri(text, &call->arena, &uri))
+        uri = (struct cs_uri){0};
+    return uri;
+}
+
+static void read_tree(struct cs_mcp_call *call)
 {
     struct cs_tools *tools = cs_house_options(call)->tools;
-    bool readme = cs_str_is(uri->first, "README.md") && !uri->second.len;
+    struct cs_uri uri = uri_of(call);
+    bool readme = cs_str_is(uri.first, "README.md") && !uri.second.len;
     CS_AUTO_BUF struct cs_buf text = {0};
     struct cs_err err = {0};
     if (!tools) {
@@ -324,7 +339,7 @@ static void read_tree(struct cs_mcp_call *call, const struct cs_uri *uri)
     struct cs_catalogue *catalogue = cs_tools_current(tools);
     int failed = readme
                      ? cs_tools_read(tools, catalogue, CS_STR("README.md"), NULL, NULL, &text, &err)
-                     : file_of(call, catalogue, uri, &text, &err);
+                     : file_of(call, catalogue, &uri, &text, &err);
     if (failed < 0) {
         cs_wrap(&err, "there is no such resource");
         refuse(call, err.msg);
@@ -357,8 +372,7 @@ static void answer_running(struct cs_mcp_call *call, const struct cs_uri *uri,
 
 static void on_found(struct cs_mcp_call *call, const struct cs_found *found)
 {
-    struct cs_uri uri = {0};
-    cs_house_uri(cs_json_str(cs_json_get(call->params, "uri"), &call->arena), &call->arena, &uri);
+    struct cs_uri uri = uri_of(call);
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_BUF struct cs_buf text = {0};
     if (found->err.code != CS_OK) {
@@ -379,18 +393,12 @@ static void on_found(struct cs_mcp_call *call, const struct cs_found *found)
 
 void cs_house_read(struct cs_mcp_call *call)
 {
-    struct cs_json_val given = cs_json_get(call->params, "uri");
-    struct cs_uri uri = {0};
-    if (cs_json_type(given) != CS_JSON_STRING) {
-        refuse(call, "uri: must be the URI of a resource");
-        return;
-    }
-    bool ours = cs_house_uri(cs_json_str(given, &call->arena), &call->arena, &uri);
+    struct cs_uri uri = uri_of(call);
     bool piece =
         !uri.second.len || cs_str_is(uri.second, "logs") || cs_str_is(uri.second, "result");
-    if (ours && cs_str_is(uri.kind, "tools") && uri.first.len)
-        read_tree(call, &uri);
-    else if (ours && cs_str_is(uri.kind, "executions") && uri.first.len && piece)
+    if (cs_str_is(uri.kind, "tools") && uri.first.len)
+        cs_house_when_listed(call, read_tree);
+    else if (cs_str_is(uri.kind, "executions") && uri.first.len && piece)
         cs_house_look(call, uri.first, 0, on_found);
     else
         refuse(call, "there is no such resource; there are " TOOLS "{server}/{file} and " EXECUTIONS

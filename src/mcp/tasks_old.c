@@ -8,10 +8,19 @@ void cs_tasks_old_get(struct cs_req *r)
     cs_tasks_get(r);
 }
 
+void cs_task_put_related(const struct cs_task *t, struct cs_buf *meta)
+{
+    struct cs_json_writer w = CS_JSON_WRITER(meta);
+    cs_buf_puts(meta, "\"io.modelcontextprotocol/related-task\":");
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "taskId");
+    cs_json_put_z(&w, t->id);
+    cs_json_close(&w, '}');
+}
+
 void cs_tasks_old_give(struct cs_req *r, const struct cs_task *t)
 {
     CS_AUTO_BUF struct cs_buf meta = {0}, out = {0};
-    struct cs_json_writer w = CS_JSON_WRITER(&meta);
     cs_link_off(&r->waiting);
     r->waits_for = NULL;
     if (t->status == CS_TASK_CANCELLED) {
@@ -23,11 +32,7 @@ void cs_tasks_old_give(struct cs_req *r, const struct cs_task *t)
         cs_req_free(r);
         return;
     }
-    cs_json_key(&w, "io.modelcontextprotocol/related-task");
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "taskId");
-    cs_json_put_z(&w, t->id);
-    cs_json_close(&w, '}');
+    cs_task_put_related(t, &meta);
     cs_rpc_splice(cs_buf_str(&t->outcome), (struct cs_str){0}, cs_buf_str(&meta), &out);
     cs_mcp_result(&r->call, cs_buf_str(&out));
 }

@@ -102,9 +102,9 @@ def test_tools_are_found_with_their_signatures(t, _, kind, transport):
 
 def test_without_a_query_there_are_servers_and_with_a_server_its_tools(t):
     with client(t, "old", "stdio", {"github": peers.ours("github"), "my-plain": plain()}) as c:
-        t.has(c.tool("search_tools"), "github 6\nmyPlain 4\n")
+        t.has(c.tool("search_tools"), "github 8\nmyPlain 4\n")
         own = c.tool("search_tools", server="my-plain", detail="name")
-        t.equal(own, "myPlain.echo\nmyPlain.ask\nmyPlain.grow\nmyPlain.env\n4 of 4 tools of my-plain\n")
+        t.equal(own, "myPlain.ask\nmyPlain.echo\nmyPlain.env\nmyPlain.grow\n4 of 4 tools of my-plain\n")
         t.has(c.tool("search_tools", query="issue", server="nowhere"), "there is no server 'nowhere'")
 
 
@@ -150,23 +150,20 @@ def test_a_program_is_answered_with_one_short_text(t, _, kind, transport):
         t.true(tokens(t, text)[0] < 80, "a small answer is long: %s" % text)
 
 
-@table([("typescript", "return inputs.a + 1", 42), ("python", "return inputs['a'] + 1", 42),
-        ("bash", "echo '{\"a\": 42}' > /dev/null; echo 42", None), ("node", "return inputs.a + 1", 42)])
+@table([("typescript", "return inputs.a + 1", 42), ("python", "def main(inputs):\n    return inputs['a'] + 1", 42),
+        ("bash", "echo 42", "42"), ("node", "console.log(inputs.a + 1)", 42)])
 def test_a_program_may_be_of_another_language(t, language, code, result):
     if t.caisson("run", "--language", language, "-e", "echo" if language == "bash" else "1").status:
         t.skip("%s is not there" % language)
     with Client(t, "old", "stdio") as c:
         answer = c.execute(code, language=language, inputs={"a": 41})
-        t.equal(answer["status"], "completed")
-        if result is not None:
-            t.equal(answer["result"], result)
-        else:
-            t.has(json.dumps(answer), "42")
+        t.equal((answer["status"], answer["result"]), ("completed", result))
 
 
 @TWO
 def test_a_failed_program_says_where_and_what_it_probably_wanted(t, _, kind, transport):
     with client(t, kind, transport) as c:
+        c.tool("search_tools")
         text = c.wrong("execute_code", code="const a = 1;\nreturn a.b.c", intent="list the commits of a branch")
         answer, hints = text.split("\n\n", 1)
         error = json.loads(answer)["error"]
@@ -181,10 +178,11 @@ def test_a_failed_program_says_where_and_what_it_probably_wanted(t, _, kind, tra
 
 def test_a_wrong_name_is_answered_with_the_right_definition(t):
     with client(t, "old", "stdio") as c:
+        c.tool("search_tools")
         called = c.wrong("execute_code", code="return await tools.github.listComits({owner: 'harbour', repo: 'web'})")
         t.has(called, "permission_error")
         t.has(called, "export async function listCommits(")
-        imported = c.wrong("execute_code", code="import { listComits } from './mcp-servers/github/listComits.ts';\nreturn 1")
+        imported = c.wrong("execute_code", code="import { listComits } from './mcp-servers/github/listComits.ts';\nreturn listComits({})")
         t.has(imported, "export async function listCommits(")
         invalid = c.wrong("execute_code", code="return await github.createIssue({owner: 'a'})")
         t.has(invalid, "validation_error")
@@ -280,8 +278,9 @@ def test_progress_and_logs_arrive_while_it_runs(t, _, kind, transport):
         answer = json.loads(result["content"][0]["text"])
         t.equal(answer["result"], "done")
         steps = c.seen("progress")
-        t.true(steps and steps[-1]["progress"] == 3 and steps[-1]["total"] == 3 and steps[-1]["message"] == "step 3",
-               "progress: %r" % steps)
+        t.true({"progress": 3, "total": 3, "message": "step 3"} in steps, "progress: %r" % steps)
+        values = [p["progress"] for p in steps]
+        t.equal(values, sorted(set(values)), "progress")
         log = c.event("log", lambda p: p["data"] == "warned")
         t.equal((log["level"], log["logger"]), ("warning", answer["execution_id"]))
 
@@ -308,9 +307,10 @@ def test_cancelling_ends_the_jail_at_once(t, _, kind, transport):
     with client(t, kind, transport, {}) as c:
         if kind != "modern":
             c.ask("setLoggingLevel", "debug")
-        number = c.send("callTool", {"name": "execute_code", "arguments": {"code": ENDLESS, "timeout_ms": 60000}},
-                        abort_after_ms=1500, log="debug")
+        number = c.send("callTool", {"name": "execute_code", "arguments": {"code": ENDLESS, "timeout_ms": 60000}}, log="debug")
         execution = c.event("log", lambda p: p["data"] == "begun")["logger"]
+        t.equal(json.loads(c.tool("get_execution", execution_id=execution, wait_ms=0))["status"], "running")
+        c.ask("abort", number)
         t.true("error" in c.wait(number), "it was not cancelled")
         started = time.monotonic()
         t.equal(cancelled(t, c, execution)["status"], "cancelled")
@@ -334,18 +334,17 @@ def test_a_client_that_goes_away_takes_its_executions_with_it(t):
 
 def test_an_execution_can_be_waited_for_and_read_by_another_client(t):
     peers.configure(t, {})
-    with Daemon(t) as d:
+    with Daemon(t) as d, Client(t, "modern", "http", d.url + "/mcp") as c:
         begun = d.post("/executions", {"code": "console.log('one'); await new Promise((r) => setTimeout(r, 1500)); console.log('two');"
                                                "return [1, 2, 3]", "async": True}).json()["execution_id"]
-        with Client(t, "modern", "http", d.url + "/mcp") as c:
-            now = json.loads(c.tool("get_execution", execution_id=begun, wait_ms=0))
-            t.equal(now["status"], "running")
-            done = json.loads(c.tool("get_execution", execution_id=begun))
-            t.equal((done["status"], done["result"]), ("completed", [1, 2, 3]))
-            t.equal(c.tool("get_execution", execution_id=begun, view="logs"), "logs 0 to 1 of 2\ninfo: one\ninfo: two")
-            t.equal(c.tool("get_execution", execution_id=begun, view="calls"), "no calls")
-            t.matches(c.wrong("get_execution", execution_id="ex_" + "0" * 32), "there is no execution")
-            t.matches(c.wrong("get_execution", execution_id=""), "there is no execution")
+        now = json.loads(c.tool("get_execution", execution_id=begun, wait_ms=0))
+        t.equal(now["status"], "running")
+        done = json.loads(c.tool("get_execution", execution_id=begun))
+        t.equal((done["status"], done["result"]), ("completed", [1, 2, 3]))
+        t.equal(c.tool("get_execution", execution_id=begun, view="logs"), "logs 0 to 1 of 2\ninfo: one\ninfo: two")
+        t.equal(c.tool("get_execution", execution_id=begun, view="calls"), "no calls")
+        t.matches(c.wrong("get_execution", execution_id="ex_" + "0" * 32), "there is no execution")
+        t.matches(c.wrong("get_execution", execution_id=""), "there is no execution")
 
 
 def test_a_task_of_the_older_protocol_is_an_execution(t):
@@ -371,13 +370,13 @@ def test_what_a_server_asks_reaches_the_person_at_the_client(t, _, kind, transpo
     with client(t, kind, transport, {"plain": plain()}) as c:
         c.ask("answers", [{"action": "accept", "content": {"n": 3}}])
         answer = json.loads(c.tool("call_tool", server="plain", tool="ask", arguments=FORM))
-        t.equal(answer["result"]["result"], {"action": "accept", "content": {"n": 3}})
+        t.equal(answer["result"], {"action": "accept", "content": {"n": 3}})
         asked = c.event("elicit")
         t.equal(asked["message"], "Server 'plain' asks: How many?")
         t.equal(asked["requestedSchema"], FORM["requestedSchema"])
         c.ask("answers", [{"action": "decline"}])
         answer = json.loads(c.tool("call_tool", server="plain", tool="ask", arguments=FORM))
-        t.equal(answer["result"]["result"]["action"], "decline")
+        t.equal(answer["result"]["action"], "decline")
 
 
 @TWO
@@ -391,7 +390,7 @@ def test_an_answer_that_does_not_fit_is_asked_once_more_and_then_declined(t, _, 
             t.skip("this client refuses to send what does not fit")
         t.matches(asked[1]["message"], r"did not fit: n: .*9")
         answer = json.loads(said["result"]["content"][0]["text"])
-        t.equal(answer["result"]["result"], {"action": "accept", "content": {"n": 4}})
+        t.equal(answer["result"], {"action": "accept", "content": {"n": 4}})
 
 
 def test_the_official_server_asks_for_a_form_and_for_a_model(t):
@@ -411,7 +410,7 @@ def test_the_official_server_asks_for_a_form_and_for_a_model(t):
 def many(t, count):
     """A server with so many tools."""
     tools = [{"name": "tool_%03d" % i, "description": "Number %d." % i, "inputSchema": {"type": "object"}} for i in range(count)]
-    return {"command": sys.executable, "args": [os.path.join(ROOT, "tests/bench/replay.py"), t.file("many.json", json.dumps({"tools": tools})),
+    return {"command": sys.executable, "args": [os.path.join(ROOT, "tests/bench/replay.py"), t.file("many.json", json.dumps({"server": "many", "tools": tools})),
                                                 t.file("answers.json", "{}")]}
 
 
@@ -419,11 +418,9 @@ def many(t, count):
 def test_the_tree_is_a_list_of_resources_with_pages(t, _, kind, transport):
     with client(t, kind, transport, {"many": many(t, 250), "plain": plain()}) as c:
         c.tool("search_tools")
-        page = c.ask("listResources") if kind == "old" else c.ask("listResources", {"cursor": None})
         first = c.ask("listResources", {})
         uris = [r["uri"] for r in first["resources"]]
         t.equal(uris[:3], ["caisson://tools/README.md", "caisson://tools/many/index.ts", "caisson://tools/plain/index.ts"])
-        del page
         seen, cursor, pages = [], None, 0
         while True:
             page = c.ask("listResources", {"cursor": cursor} if cursor else {})
@@ -464,23 +461,24 @@ def test_resources_are_read(t, _, kind, transport):
                     "caisson://tools/github/../../x.ts", "caisson://tools/..%2F..%2Fetc/passwd.ts", "file:///etc/passwd",
                     "caisson://executions/%s/secrets" % execution):
             error = c.refused("readResource", {"uri": uri})
-            t.true(error["code"] == (-32602 if kind == "modern" else -32002), "%s: %r" % (uri, error))
+            # The client 2.x makes one code of both.
+            t.equal(error["code"], -32002 if kind == "old" else -32602, "%s: %r" % (uri, error))
             t.equal(error["data"]["uri"], uri)
 
 
 def test_a_subscriber_hears_of_an_execution_while_it_runs(t):
     peers.configure(t, {})
-    with Daemon(t) as d:
-        begun = d.post("/executions", {"code": "for (let i = 0; i < 5; i++) { console.log(i); await new Promise((r) => setTimeout(r, 300)); }",
-                                       "async": True}).json()["execution_id"]
-        with Client(t, "old", "http", d.url + "/mcp") as c:
-            logs = "caisson://executions/%s/logs" % begun
-            c.ask("subscribeResource", {"uri": logs})
-            t.matches(c.ask("readResource", {"uri": logs})["contents"][0]["text"], "^(info: \\d\n)*$")
-            c.event("updated", lambda p: p["uri"] == logs)
-            c.ask("subscribeResource", {"uri": "caisson://executions/%s/result" % begun})
-            c.event("updated", lambda p: p["uri"].endswith("/result"))
-            t.equal(c.ask("readResource", {"uri": logs})["contents"][0]["text"], "".join("info: %d\n" % i for i in range(5)))
+    code = "for (let i = 0; i < 5; i++) { console.log(i); await new Promise((r) => setTimeout(r, 300)); }"
+    with Daemon(t) as d, Client(t, "old", "http", d.url + "/mcp") as c:
+        begun = d.post("/executions", {"code": code, "async": True}).json()["execution_id"]
+        logs = "caisson://executions/%s/logs" % begun
+        c.ask("subscribeResource", {"uri": logs})
+        c.ask("subscribeResource", {"uri": "caisson://executions/%s/result" % begun})
+        t.matches(c.ask("readResource", {"uri": logs})["contents"][0]["text"], "^(info: \\d\n)*$")
+        c.event("updated", lambda p: p["uri"] == logs)
+        t.equal(c.seen("updated"), [], "updates before its end")
+        c.event("updated", lambda p: p["uri"].endswith("/result"))
+        t.equal(c.ask("readResource", {"uri": logs})["contents"][0]["text"], "".join("info: %d\n" % i for i in range(5)))
 
 
 def test_one_tenant_sees_nothing_of_another(t):
@@ -519,7 +517,7 @@ def test_prompts_teach_the_pattern_with_what_is_there(t, _, kind, transport):
         text = get("use-tools-with-code", task="Which commits were made this week?")
         t.has(text, "Which commits were made this week?")
         t.has(text, "github.listCommits({owner: string")
-        t.has(get("explore-tools"), "github 6")
+        t.has(get("explore-tools"), "github 8")
         t.has(get("explore-tools", topic="github"), "github.createIssue(")
         failed = json.loads(c.wrong("execute_code", code="throw new Error('on purpose')"))
         text = get("debug-execution", execution_id=failed["execution_id"])

@@ -55,6 +55,10 @@ static void on_request(void *ctx, struct cs_exchange *x)
     struct cs_caller caller = cs_caller_local();
     struct cs_str who = cs_exchange_header(x, "Authorization");
     (void)ctx;
+    if (!mcp) {
+        cs_exchange_reply(x, 503, NULL, (struct cs_str){0});
+        return;
+    }
     if (cs_str_starts(who, "Bearer ") && who.len - 7 < sizeof caller.principal) {
         memcpy(caller.principal, who.at + 7, who.len - 7);
         caller.principal[who.len - 7] = '\0';
@@ -69,13 +73,24 @@ static void on_ended(void *ctx)
     mcp = NULL;
 }
 
+static void on_late(uv_timer_t *timer)
+{
+    uv_close((uv_handle_t *)timer, NULL);
+    cs_http_close(http, NULL, NULL);
+}
+
+/* The last words of streams get a moment. */
 static void on_signal(uv_signal_t *handle, int number)
 {
+    static uv_timer_t timer;
     (void)number;
-    uv_close((uv_handle_t *)handle, NULL);
+    if (!mcp)
+        return;
+    uv_unref((uv_handle_t *)handle);
     cs_mcp_close(mcp);
-    if (http)
-        cs_http_close(http, NULL, NULL);
+    mcp = NULL;
+    uv_timer_init(loop, &timer);
+    uv_timer_start(&timer, on_late, 100, 0);
 }
 
 static int listen_on(const char *port, struct cs_err *err)
@@ -107,14 +122,13 @@ int main(int argc, char **argv)
     int rc;
     loop = uv_default_loop();
     uv_signal_init(loop, &signal);
-    uv_signal_start(&signal, on_signal, SIGTERM);
     rc = cs_mcp_new(loop, &options, &mcp, &err);
     if (rc == 0 && argc > 1)
         rc = listen_on(argv[1], &err);
     else if (rc == 0)
         rc = cs_mcp_stdio(mcp, 0, 1, &local, on_ended, NULL, &err);
-    if (argc == 1)
-        uv_unref((uv_handle_t *)&signal);
+    if (argc > 1)
+        uv_signal_start(&signal, on_signal, SIGTERM);
     if (rc < 0) {
         fprintf(stderr, "mcp_server: %s\n", err.msg);
         return 1;

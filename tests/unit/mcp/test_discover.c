@@ -51,7 +51,27 @@ static void a_long_signature_is_cut(void **state)
     cs_buf_puts(&schema, "]}");
     const char *text = signature(cs_buf_cstr(&schema));
     assert_true(strlen(text) < 500);
-    assert_contains(text, " ...)");
+    assert_contains(text, ", ...)");
+}
+
+static void what_it_answers_is_there_if_anybody_knows(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_tool tool = {
+        .server_ident = CS_STR("s"),
+        .ident = CS_STR("t"),
+        .input = CS_STR("{}"),
+        .learned_output =
+            CS_STR("{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+                   "\"id\":{\"type\":\"integer\"}},\"required\":[\"id\"]}}"),
+    };
+    cs_house_signature(&tool, &out);
+    assert_str_is(cs_buf_str(&out), "s.t(): {id: number}[]");
+    cs_buf_clear(&out);
+    tool.output = CS_STR("{\"type\":\"string\"}");
+    cs_house_signature(&tool, &out);
+    assert_str_is(cs_buf_str(&out), "s.t(): string");
 }
 
 int main(void)
@@ -60,6 +80,7 @@ int main(void)
         CS_TEST(a_signature_names_what_must_be_there_first),
         CS_TEST(types_are_those_of_typescript),
         CS_TEST(a_long_signature_is_cut),
+        CS_TEST(what_it_answers_is_there_if_anybody_knows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

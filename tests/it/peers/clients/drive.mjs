@@ -4,8 +4,8 @@
 //     node drive.mjs old|legacy|modern http URL [KEY]
 //
 // `old` is the SDK 1.x; the others are the client 2.x, which speaks either era. A line of stdin is {id, do, params?, progress?,
-// abort_after_ms?, log?}; `do` is the name of a method of the client, or "answers": [...] for what is asked from now on. Lines of stdout:
-// {id, result} or {id, error}, and {event, params}.
+// log?}; `do` is the name of a method of the client, or "answers": [...] for what is asked from now on, or "abort" with the id of
+// another one. Lines of stdout: {id, result} or {id, error}, and {event, params}.
 import readline from 'node:readline';
 
 const [kind, transport, ...rest] = process.argv.slice(2);
@@ -69,18 +69,18 @@ async function task(params, options) {
     return seen;
 }
 
-async function perform({ id, do: what, params = {}, progress, abort_after_ms: abort, log }) {
-    const options = { timeout: 60000 };
+const controllers = new Map();
+
+async function perform({ id, do: what, params = {}, progress, log }) {
     const controller = new AbortController();
+    const options = { timeout: 60000, signal: controller.signal };
+    controllers.set(id, controller);
     if (progress) options.onprogress = event('progress');
-    if (abort !== undefined) {
-        options.signal = controller.signal;
-        setTimeout(() => controller.abort('enough'), abort);
-    }
     if (log && kind === 'modern') params._meta = { ...params._meta, 'io.modelcontextprotocol/logLevel': log };
     try {
         if (what === 'answers') answers = params;
-        const result = what === 'answers' ? null : what === 'task' ? await task(params, options)
+        if (what === 'abort') controllers.get(params).abort('enough');
+        const result = what === 'answers' || what === 'abort' ? null : what === 'task' ? await task(params, options)
             : what === 'setLoggingLevel' ? await client.setLoggingLevel(params)
             : what === 'callTool' && kind === 'old' ? await client.callTool(params, undefined, options)
             : await client[what](params, options);
