@@ -120,6 +120,11 @@ def test_what_policy_hides_is_nowhere(t):
     with client(t, "old", "stdio", {"github": peers.ours("github"), "plain": plain()}, policy) as c:
         t.lacks(c.tool("search_tools", server="github"), "createIssue")
         t.lacks(c.tool("search_tools", query="create an issue"), "createIssue")
+        t.lacks(c.tool("search_tools"), "plain")
+        readme = c.ask("readResource", {"uri": "caisson://tools/README.md"})["contents"][0]["text"]
+        t.has(readme, "# 6 tools of 1 servers\n")
+        t.has(readme, "Servers: github (6)\n")
+        t.lacks(readme, "plain")
         uris = [r["uri"] for r in c.ask("listResources")["resources"]]
         t.true("caisson://tools/github/listCommits.ts" in uris, "the others are there")
         t.true(not [u for u in uris if "createIssue" in u or "plain" in u], "hidden tools are listed: %r" % uris)
