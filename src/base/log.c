@@ -51,9 +51,12 @@ void cs_log_line(enum cs_log_level level, const char *area, const char *fmt, ...
     size_t end = n + (text < 0 ? 0 : (size_t)text);
     if (end > sizeof line - 2)
         end = sizeof line - 2;
-    for (size_t i = n; i < end; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7F)
+    for (size_t i = n; i < end; i++) {
+        unsigned char c = (unsigned char)line[i], before = (unsigned char)line[i - 1];
+        /* The second range is U+0080 to U+009F, which drive terminals too. */
+        if (c < 0x20 || c == 0x7F || (before == 0xC2 && c >= 0x80 && c < 0xA0))
             line[i] = '?';
+    }
     line[end++] = '\n';
     /* One write, so that lines of several threads do not mix; nobody to tell if it fails. */
     if (write(STDERR_FILENO, line, end) < 0)

@@ -144,12 +144,27 @@ static int open_rest(struct serve *s, struct cs_err *err)
         .sessions = d->world.sessions,
         .code_bytes = d->settings.limits_code,
         .inputs_bytes = d->settings.limits_inputs,
+        .file_bytes = d->settings.session_files,
         .timeout_ms = (uint32_t)d->settings.execution_timeout,
         .mcp_path = MCP_PATH,
         .metrics = put_metrics,
         .ctx = s,
     };
     return cs_rest_new(d->loop, &options, &s->rest, err);
+}
+
+/* The largest body of any door; each exchange is then held to its own. */
+static uint64_t most_body(const struct cs_rest *rest)
+{
+    const uint64_t most[] = {
+        CS_MCP_MESSAGE,
+        cs_rest_body_bytes(rest, CS_STR("POST"), CS_STR("/executions")),
+        cs_rest_body_bytes(rest, CS_STR("PUT"), CS_STR("/sessions/s/files/f")),
+    };
+    uint64_t found = 0;
+    for (size_t i = 0; i < CS_COUNT(most); i++)
+        found = most[i] > found ? most[i] : found;
+    return found;
 }
 
 static int open_http(struct serve *s, struct cs_err *err)
@@ -163,7 +178,8 @@ static int open_http(struct serve *s, struct cs_err *err)
         .tls_key = *set->tls_key ? set->tls_key : NULL,
         .max_connections = (uint32_t)set->server_max_connections,
         .head_bytes = HEAD_BYTES,
-        .body_bytes = CS_MCP_MESSAGE,
+        .body_bytes = most_body(s->rest),
+        .held_bytes = set->limits_bodies,
         .request_ms = (uint32_t)set->server_request_timeout,
         .idle_ms = (uint32_t)set->server_idle_timeout,
         .unsent_bytes = UNSENT_BYTES,

@@ -62,14 +62,16 @@
     X(B, limits_code, "limits.code", "1M", 1, 1 << 20, "", true, "largest program")               \
     X(B, limits_inputs, "limits.inputs", "10M", 2, 10 << 20, "", true,                            \
       "largest inputs of an execution")                                                           \
+    X(B, limits_bodies, "limits.bodies", "512M", 16 << 20, 1ll << 40, "", false,                  \
+      "bodies of requests that are held at once, all together; then callers are told to wait")    \
     X(D, execution_timeout, "execution.timeout", "30s", 1, 300000, "MAX_EXECUTION_TIME", true,    \
       "time that an execution has if its request names none")                                     \
     X(N, execution_workers, "execution.workers", "0", 0, 1024, "", false,                         \
       "warm workers kept ready; 0: chosen by the number of processors")                           \
     X(N, execution_concurrency, "execution.concurrency", "0", 0, 10000, "", false,                \
       "executions at once, the others wait; 0: chosen by the number of processors")               \
-    X(N, execution_queue, "execution.queue", "1000", 0, 100000, "", false,                        \
-      "executions that may wait; further callers are told to try again later")                    \
+    X(N, execution_queue, "execution.queue", "1000", 1, 100000, "", false,                        \
+      "executions that may wait; tenants that have few waiting may go beyond it")                 \
     X(N, output_tokens, "output.tokens", "6000", 200, 1000000, "", true,                          \
       "largest answer to a model, in tokens; the rest is kept as an artifact")                    \
     X(N, rate_per_minute, "rate.per_minute", "100", 0, 1000000000, "", true,                      \

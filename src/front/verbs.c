@@ -171,9 +171,9 @@ static const struct cs_verb keys_verbs[] = {
      "Prints the key to stdout, and nothing else there. Only a hash of it is kept, so that it "
      "cannot be shown again.\n"
      "\n"
-     "With the role execute it may run programs and read what came of them; with approve it may "
-     "also answer what waits for a person; with admin also what concerns the daemon as a whole. "
-     "Keys of one tenant share executions, sessions and files, and see none of another's.\n"
+     "The role execute is enough to run programs, call tools and read what came of them; nothing "
+     "asks for more so far. Keys of one tenant share executions, sessions and files, and see "
+     "none of another's.\n"
      "\n"
      "Examples:\n"
      "  caisson keys create ci --role execute --expires 90d\n"
@@ -288,6 +288,12 @@ const struct cs_verb cs_verbs[] = {
      "  claude mcp add caisson -- caisson mcp\n"
      "  caisson mcp --config team.json\n",
      daemon_options, cs_verb_mcp, NULL, NULL},
+    {"openapi", "", "print the description of the REST routes (OpenAPI 3.1)",
+     "The same that GET /openapi.json answers.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson openapi > openapi.json\n",
+     no_options, cs_verb_openapi, NULL, NULL},
     {"tools", "VERB", "find, read and call the tools of all servers", "", no_options, cs_verb_tools,
      "Tools", tools_verbs},
     {"list", "[NAME]", "the MCP servers, and how each of them is doing",

@@ -56,18 +56,30 @@ void cs_world_close(struct cs_world *w, void (*closed)(void *ctx), void *ctx)
         on_runner_closed(w);
 }
 
-static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
-                      struct cs_err *err)
+static struct cs_session_limits session_limits(const struct cs_settings *s)
 {
-    if (!s)
-        return 0;
-    struct cs_session_limits limits = {
+    return (struct cs_session_limits){
         .state_bytes = s->session_state,
         .file_bytes = s->session_files,
         .files = SESSION_FILES,
         .per_tenant = s->session_most,
         .idle_ms = (int64_t)s->session_idle,
     };
+}
+
+void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
+{
+    struct cs_session_limits limits = session_limits(s);
+    if (w->sessions)
+        cs_sessions_set(w->sessions, &limits);
+}
+
+static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
+                      struct cs_err *err)
+{
+    if (!s)
+        return 0;
+    struct cs_session_limits limits = session_limits(s);
     return cs_store_open(loop, w->data, &w->store, err) < 0
                ? -1
                : cs_sessions_new(loop, w->store, w->data, &limits, &w->sessions, err);

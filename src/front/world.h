@@ -39,6 +39,8 @@ uint32_t cs_world_workers(const struct cs_settings *settings);
 uint32_t cs_world_concurrency(const struct cs_settings *settings);
 
 /* `closed` (may be NULL) runs when nothing is left. */
+/* The settings have changed. */
+void cs_world_reload(struct cs_world *world, const struct cs_settings *settings);
 void cs_world_close(struct cs_world *world, void (*closed)(void *ctx), void *ctx);
 
 #endif

@@ -141,6 +141,12 @@ void cs_exchange_cut(struct cs_exchange *x)
     cs_http_shut(x->connection);
 }
 
+static void drop_body(struct cs_exchange *x)
+{
+    x->http->held -= x->body.len;
+    cs_buf_done(&x->body);
+}
+
 void cs_http_on_completed(void *ctx, struct MHD_Connection *mhd, void **context,
                           enum MHD_RequestTerminationCode why)
 {
@@ -156,7 +162,7 @@ void cs_http_on_completed(void *ctx, struct MHD_Connection *mhd, void **context,
     cs_buf_done(&x->raw);
     cs_buf_done(&x->path);
     cs_buf_done(&x->query);
-    cs_buf_done(&x->body);
+    drop_body(x);
     free(x);
     cs_http_idle(c);
 }
@@ -280,27 +286,38 @@ static void take_head(struct cs_exchange *x, const char *url, const char *versio
  */
 static enum MHD_Result too_large(struct cs_exchange *x)
 {
-    cs_buf_done(&x->body);
+    drop_body(x);
     x->overflow = true;
     if (x->http->tls)
         return MHD_YES;
-    cs_http_say(x->connection, CS_STR("HTTP/1.1 413 Content Too Large\r\n"
-                                      "Content-Type: text/plain\r\nContent-Length: 37\r\n"
-                                      "Connection: close\r\n\r\n"
-                                      "the body of the request is too large\n"));
+    cs_http_say(x->connection, x->crowded ? CS_STR("HTTP/1.1 503 Service Unavailable\r\n"
+                                                   "Retry-After: 1\r\n"
+                                                   "Content-Type: text/plain\r\n"
+                                                   "Content-Length: 43\r\n"
+                                                   "Connection: close\r\n\r\n"
+                                                   "too much was sent at once; try again later\n")
+                                          : CS_STR("HTTP/1.1 413 Content Too Large\r\n"
+                                                   "Content-Type: text/plain\r\n"
+                                                   "Content-Length: 37\r\n"
+                                                   "Connection: close\r\n\r\n"
+                                                   "the body of the request is too large\n"));
     x->connection->early = true;
     return MHD_NO;
 }
 
 static enum MHD_Result take_body(struct cs_exchange *x, const char *data, size_t *size)
 {
+    struct cs_http *http = x->http;
     size_t n = *size;
     *size = 0;
     if (x->overflow)
         return MHD_YES;
-    if (n > x->body_max - x->body.len)
+    /* Bodies come before anybody has looked at a key: strangers must not fill the memory. */
+    x->crowded = http->options.held_bytes && n > http->options.held_bytes - http->held;
+    if (x->crowded || n > x->body_max - x->body.len)
         return too_large(x);
     cs_buf_put(&x->body, data, n);
+    http->held += n;
     return MHD_YES;
 }
 
@@ -308,7 +325,10 @@ static void take_request(struct cs_exchange *x)
 {
     cs_http_wait(x->http, &x->connection->waiter, CS_WAIT_NOTHING);
     if (x->overflow) {
-        refuse_large(x);
+        if (x->crowded)
+            cs_exchange_refuse(x, 503, "too much was sent at once; try again later");
+        else
+            refuse_large(x);
         return;
     }
     x->phase = CS_PHASE_OWNED;

@@ -102,12 +102,13 @@ static void on_handle_closed(uv_handle_t *handle)
     finish(http);
 }
 
+/* The handle before the descriptor: libuv forgets whatever has that number when a handle closes. */
 static void close_listener(struct cs_http *http)
 {
     if (!http->listening)
         return;
     http->listening = false;
-    uv_poll_stop(&http->listener);
+    uv_close((uv_handle_t *)&http->listener, on_handle_closed);
     cs_closep(&http->fd);
 }
 
@@ -115,9 +116,9 @@ static void close_listener(struct cs_http *http)
 static void on_close(uv_timer_t *timer)
 {
     struct cs_http *http = timer->data;
-    uv_handle_t *const handles[] = {(uv_handle_t *)&http->listener, (uv_handle_t *)&http->turn,
-                                    (uv_handle_t *)&http->watch,    (uv_handle_t *)&http->timer,
-                                    (uv_handle_t *)&http->again,    (uv_handle_t *)&http->soon};
+    uv_handle_t *const handles[] = {(uv_handle_t *)&http->turn, (uv_handle_t *)&http->watch,
+                                    (uv_handle_t *)&http->timer, (uv_handle_t *)&http->again,
+                                    (uv_handle_t *)&http->soon};
     for (size_t i = 0; i < CS_COUNT(handles); i++)
         uv_close(handles[i], on_handle_closed);
     for (struct cs_connection *c = http->connections; c; c = c->after)

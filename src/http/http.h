@@ -31,6 +31,7 @@ struct cs_http_options {
     uint32_t max_connections;
     uint32_t head_bytes;     /* request line and headers */
     uint64_t body_bytes;     /* what a handler may lower for its exchange */
+    uint64_t held_bytes;     /* of all bodies that are here at once; then 503. 0: no bound */
     uint32_t request_ms;     /* a whole request must have come within this */
     uint32_t idle_ms;        /* a connection without one is closed after this */
     uint64_t unsent_bytes;   /* that may wait in a stream: who writes more then cuts it */

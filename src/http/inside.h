@@ -75,6 +75,7 @@ struct cs_exchange {
     bool loopback, has_body, http10;
     bool broken;   /* nobody can say where this request ends */
     bool overflow; /* more than body_max has come */
+    bool crowded;  /* or more than may be held of all of them */
     bool streams;  /* the head of the answer may be on its way */
     bool cut;      /* to be ended as soon as libmicrohttpd asks */
     void (*gone)(void *ctx, struct cs_exchange *x);
@@ -105,6 +106,7 @@ struct cs_http {
     uint64_t armed; /* when the timer fires; 0: it does not */
     struct cs_waiters waiters[CS_WAITS];
     struct cs_connection *connections;
+    uint64_t held; /* bytes of all bodies */
     unsigned count, peak, lingering;
     unsigned handles, squeezing;
     uint16_t port;

@@ -242,7 +242,8 @@ static void begin(struct cs_mcp_call *call, struct cs_json_val arguments,
         return;
     }
     struct cs_house_job *e = CS_NEW(struct cs_house_job);
-    if (session.len >= sizeof e->session) {
+    /* A NUL would cut it short, and what is left might be a session. */
+    if (session.len >= sizeof e->session || (session.len && memchr(session.at, 0, session.len))) {
         free(e);
         cs_house_complain(call, "session_id: there is no such session; \"new\" starts one");
         return;

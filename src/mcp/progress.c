@@ -3,6 +3,13 @@
 
 #include "mcp/proto.h"
 
+/* A little more: it must grow, whatever the program says. */
+static double more(double progress)
+{
+    double next = (floor(progress * 1000) + 1) / 1000;
+    return next > progress ? next : nextafter(progress, INFINITY);
+}
+
 static bool hears_progress(const struct cs_req *r)
 {
     /* A task of the newest revision has its own words for that. */
@@ -66,9 +73,8 @@ void cs_mcp_progress(struct cs_mcp_call *call, double progress, double total, st
         cs_mcp_log(call, "info", NULL, cs_buf_str(&text));
         return;
     }
-    /* It must grow, whatever the program says. */
     bool first = !r->said && !r->waits;
-    r->progress = first || progress > r->progress ? progress : r->progress + 0.001;
+    r->progress = first || progress > r->progress ? progress : more(r->progress);
     r->total = isfinite(total) ? total : -1;
     cs_buf_clear(&r->words);
     cs_buf_putstr(&r->words, message);
@@ -97,7 +103,7 @@ void cs_progress_tick(struct cs_req *r, uint64_t now)
         r->progress = 0;
         r->total = -1;
     } else {
-        r->progress += 0.001;
+        r->progress = more(r->progress);
     }
     say(r);
 }

@@ -62,7 +62,8 @@ static void attach(struct cs_stream *s, struct cs_exchange *x)
 {
     s->x = x;
     s->said_at = cs_mcp_now();
-    cs_exchange_on_gone(x, on_gone, s);
+    if (x)
+        cs_exchange_on_gone(x, on_gone, s);
 }
 
 struct cs_stream *cs_stream_new(struct cs_mcp *m, struct cs_peer *peer, struct cs_exchange *x,
@@ -100,6 +101,8 @@ void cs_stream_free(struct cs_stream *s)
 
 static void begin_bytes(struct cs_stream *s)
 {
+    if (!s->x)
+        return;
     cs_exchange_set(s->x, "Cache-Control", CS_STR("no-cache"));
     cs_exchange_set(s->x, "X-Accel-Buffering", CS_STR("no"));
     cs_exchange_stream(s->x, 200, "text/event-stream");
@@ -163,8 +166,6 @@ static void begin(struct cs_stream *s)
     if (s->sse)
         return;
     s->sse = true;
-    if (!s->x)
-        return;
     begin_bytes(s);
     prime(s);
 }
@@ -259,7 +260,7 @@ static void replay(struct cs_stream *s, uint64_t after)
         if (e->stream == s->id && e->number > after)
             put_event(&out, e->stream, e->number, cs_strn(e->text, e->len));
     }
-    if (out.len > 0)
+    if (out.len > 0 && s->x)
         cs_exchange_write(s->x, cs_buf_str(&out));
 }
 

@@ -88,7 +88,7 @@ struct cs_visit {
     /* Of POST /executions and POST /tools. */
     bool async;
     bool goes_on; /* even if the caller hangs up */
-    /* Of a stream, the number of its last event. */
+    /* Of a stream, the number of its last line, and how many the peer has seen. */
     uint64_t event, skip;
     /* Of a list, how many may be on the page; of content, which part. */
     size_t limit;

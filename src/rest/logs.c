@@ -8,30 +8,32 @@ static const char *const levels[] = {"debug", "info", "warn", "error"};
 
 /* --- one event of a stream --- */
 
-/* `json` is one line. Events that Last-Event-ID says were seen are left out. */
-static void put_event(struct cs_visit *v, struct cs_buf *out, const char *event, struct cs_str json)
+/* `json` is one line. */
+static void put_event(struct cs_buf *out, const char *event, struct cs_str json)
 {
-    v->event++;
-    if (v->event <= v->skip && strcmp(event, "done") != 0)
-        return;
-    cs_buf_printf(out, "id: %llu\nevent: %s\ndata: ", (unsigned long long)v->event, event);
+    cs_buf_printf(out, "event: %s\ndata: ", event);
     cs_buf_putstr(out, json);
     cs_buf_puts(out, "\n\n");
 }
 
+/* Lines are numbered, as they are on record too: those that Last-Event-ID says were seen are left
+ * out. The others are heard only by those who listen, and have no number. */
 static void put_log(struct cs_visit *v, struct cs_buf *out, struct cs_str level, struct cs_str text)
 {
     CS_AUTO_BUF struct cs_buf json = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&json);
+    if (++v->event <= v->skip)
+        return;
     cs_json_open(&w, '{');
     cs_put_text(&w, "level", level);
     cs_json_key(&w, "text");
     cs_json_put_str(&w, text);
     cs_json_close(&w, '}');
-    put_event(v, out, "log", cs_buf_str(&json));
+    cs_buf_printf(out, "id: %llu\n", (unsigned long long)v->event);
+    put_event(out, "log", cs_buf_str(&json));
 }
 
-static void put_done(struct cs_visit *v, struct cs_buf *out, struct cs_str id, struct cs_str status)
+static void put_done(struct cs_buf *out, struct cs_str id, struct cs_str status)
 {
     CS_AUTO_BUF struct cs_buf json = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&json);
@@ -39,7 +41,7 @@ static void put_done(struct cs_visit *v, struct cs_buf *out, struct cs_str id, s
     cs_put_text(&w, "execution_id", id);
     cs_put_text(&w, "status", status);
     cs_json_close(&w, '}');
-    put_event(v, out, "done", cs_buf_str(&json));
+    put_event(out, "done", cs_buf_str(&json));
 }
 
 /* --- while it runs --- */
@@ -69,7 +71,7 @@ static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
     cs_json_key(&w, "text");
     cs_json_put_str(&w, bytes);
     cs_json_close(&w, '}');
-    put_event(v, &out, "output", cs_buf_str(&json));
+    put_event(&out, "output", cs_buf_str(&json));
     say(v, cs_buf_str(&out));
 }
 
@@ -82,7 +84,7 @@ static void on_progress(void *ctx, struct cs_str json)
     if (cs_json_parse(json, NULL, &doc, NULL) < 0)
         return;
     cs_put_canonical(&line, cs_json_root(&doc));
-    put_event(v, &out, "progress", cs_buf_str(&line));
+    put_event(&out, "progress", cs_buf_str(&line));
     say(v, cs_buf_str(&out));
 }
 
@@ -100,7 +102,7 @@ static void on_done(void *ctx, const struct cs_result *r)
     struct cs_visit *v = ctx;
     v->seat = NULL;
     CS_AUTO_BUF struct cs_buf out = {0};
-    put_done(v, &out, cs_str(r->execution_id), cs_str(cs_status_name(r->status)));
+    put_done(&out, cs_str(r->execution_id), cs_str(cs_status_name(r->status)));
     finish(v, &out);
 }
 
@@ -162,7 +164,7 @@ static void stream_row(struct cs_visit *v, const struct cs_execution_row *row)
     while (row->envelope.len && cs_json_next(logs, &it, NULL, &item))
         put_log(v, &out, cs_json_str(cs_json_get(item, "level"), &arena),
                 cs_json_str(cs_json_get(item, "text"), &arena));
-    put_done(v, &out, row->id, row->status);
+    put_done(&out, row->id, row->status);
     begin_stream(v);
     finish(v, &out);
 }

@@ -1,5 +1,6 @@
 /* Errors as application/problem+json (RFC 9457). */
 #include "base/json.h"
+#include "base/log.h"
 #include "rest/inside.h"
 
 struct kind {
@@ -55,6 +56,9 @@ const char *cs_rest_title(unsigned status)
 void cs_rest_problem(struct cs_exchange *x, unsigned status, const struct cs_err *err)
 {
     const struct kind *kind = kind_of(status, err->code);
+    if (kind->status == 500)
+        cs_log_line(CS_LOG_ERROR, "rest", "%.*s %.*s: %s", CS_STR_ARG(cs_exchange_method(x)),
+                    CS_STR_ARG(cs_exchange_path(x)), err->msg);
     CS_AUTO_BUF struct cs_buf body = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&body);
     cs_json_open(&w, '{');

@@ -89,7 +89,8 @@ struct cs_run {
 
     /* record.c */
     bool on_record, beginning, end_stored;
-    bool has_row, is_admitted;  /* both: whoever started it is told that it has begun */
+    bool admitted, told;        /* it has its session, if any; and watchers have heard `begun` */
+    uv_timer_t *soon;           /* until they do, if it joins one that has told them */
     bool is_joiner;             /* it does not run: another one has the same key, */
     struct cs_run_seat *joined; /* and it waits for that */
     struct cs_err record_error;
@@ -156,6 +157,7 @@ void cs_record_leave(struct cs_run *run); /* waits no longer for the execution i
 void cs_seats_log(struct cs_run *run, enum cs_level level, struct cs_str text);
 void cs_seats_output(struct cs_run *run, bool is_stderr, struct cs_str bytes);
 void cs_seats_progress(struct cs_run *run, struct cs_str json);
+void cs_seats_begun(struct cs_run *run);
 void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 
 /* figures.c */

@@ -7,6 +7,7 @@
  */
 #include <time.h>
 
+#include "base/mem.h"
 #include "run/inside.h"
 
 int64_t cs_now_ms(void)
@@ -54,6 +55,8 @@ static struct cs_run *twin_of(const struct cs_run *run)
 static void on_twin_done(void *ctx, const struct cs_result *result)
 {
     struct cs_run *run = ctx;
+    run->joined = NULL;
+    cs_record_leave(run);
     run->settling = true;
     cs_run_waits_no_more(run);
     run->result = *result;
@@ -79,15 +82,48 @@ static void on_twin_progress(void *ctx, struct cs_str json)
     cs_seats_progress(ctx, json);
 }
 
+static void on_twin_begun(void *ctx)
+{
+    cs_seats_begun(ctx);
+}
+
+static void on_soon_closed(uv_handle_t *h)
+{
+    free(h);
+}
+
+static void on_soon(uv_timer_t *t)
+{
+    struct cs_run *run = t->data;
+    uv_close((uv_handle_t *)t, on_soon_closed);
+    if (!run)
+        return;
+    run->soon = NULL;
+    cs_seats_begun(run);
+}
+
+/* The one that is joined has begun long ago; told from the loop, as all is. */
+static void tell_soon(struct cs_run *run)
+{
+    run->soon = CS_NEW(uv_timer_t);
+    uv_timer_init(run->runner->loop, run->soon);
+    run->soon->data = run;
+    uv_timer_start(run->soon, on_soon, 0, 0);
+}
+
 static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err)
 {
     if (!cs_str_eq(twin->request.fingerprint, run->request.fingerprint))
         return other_request(run, err);
-    static const struct cs_run_watch watch = {
-        .log = on_twin_log, .output = on_twin_output, .progress = on_twin_progress};
+    static const struct cs_run_watch watch = {.log = on_twin_log,
+                                              .output = on_twin_output,
+                                              .progress = on_twin_progress,
+                                              .begun = on_twin_begun};
     run->is_joiner = true;
     run->joined = cs_run_join(twin, &watch, on_twin_done, run);
     memcpy(run->result.execution_id, twin->result.execution_id, sizeof run->result.execution_id);
+    if (twin->told)
+        tell_soon(run);
     return CS_LATER;
 }
 
@@ -96,6 +132,9 @@ void cs_record_leave(struct cs_run *run)
     if (run->joined)
         cs_run_leave(run->joined);
     run->joined = NULL;
+    if (run->soon)
+        run->soon->data = NULL;
+    run->soon = NULL;
 }
 
 static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
@@ -126,22 +165,6 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
 
 /* --- it begins --- */
 
-/* Once, when it is on record and nothing can refuse it any more. */
-static void tell_begun(struct cs_run *run)
-{
-    if (!run->has_row || !run->is_admitted || run->settling || !run->watch.begun)
-        return;
-    run->watch.begun(run->ctx);
-}
-
-int cs_step_begun(struct cs_run *run, struct cs_err *err)
-{
-    (void)err;
-    run->is_admitted = true;
-    tell_begun(run);
-    return CS_ON;
-}
-
 static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
 {
     struct cs_err why = *err;
@@ -157,15 +180,32 @@ static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
     cs_run_cancel(run);
 }
 
-static void go_on(struct cs_run *run, bool keyed)
+/* Once, when it is on record and nothing can refuse it any more. */
+static void tell_begun(struct cs_run *run)
+{
+    if (!run->on_record || run->beginning || !run->admitted || run->told || run->settling)
+        return;
+    run->told = true;
+    cs_seats_begun(run);
+}
+
+int cs_step_begun(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    run->admitted = true;
+    tell_begun(run);
+    return run->settling ? CS_LATER : CS_ON; /* they may have cancelled it */
+}
+
+static void go_on(struct cs_run *run)
 {
     static const struct cs_err none;
-    if (keyed && run->cancelled)
-        cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
-    else if (keyed)
-        cs_run_go(run);
-    else
+    if (!run->request.key.len)
         tell_begun(run);
+    else if (run->cancelled)
+        cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
+    else
+        cs_run_go(run);
 }
 
 static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
@@ -174,7 +214,6 @@ static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execut
     struct cs_run *run = ctx;
     bool keyed = run->request.key.len > 0;
     run->beginning = false;
-    run->has_row = err->code == CS_OK;
     if (run->end_stored)
         cs_run_finish(run);
     else if (err->code == CS_CONFLICT && keyed)
@@ -182,7 +221,7 @@ static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execut
     else if (err->code != CS_OK)
         failed_to_begin(run, err);
     else
-        go_on(run, keyed);
+        go_on(run);
 }
 
 int cs_step_begin(struct cs_run *run, struct cs_err *err)

@@ -21,6 +21,7 @@
 #define TREE_WAIT_MS   5000
 #define MOST_RUNNING   64
 #define MOST_WAITING   1000
+#define FEW            10 /* a part of the queue */
 #define ARTIFACT_BYTES 24000
 #define NAME_MAX_BYTES 64 /* of a tenant, a principal, a session */
 #define KEY_MAX_BYTES  255
@@ -36,7 +37,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     admit,         /* 1. size, form, and is there room?                            policy/     */
     cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,  /*    nobody else is in its session                             hold.c      */
-    cs_step_begun, /*    from here on it is not refused; whoever started it is told  record.c    */
+    cs_step_begun, /*    from here on it is not refused, and its watchers hear so  record.c    */
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
@@ -403,6 +404,19 @@ static int check_names(const struct cs_run *run, struct cs_err *err)
     return 0;
 }
 
+/* One tenant may fill the queue, but not keep the others out of it: whoever has few waiting is let
+ * in, up to twice its length. */
+static bool has_room(const struct cs_run *run)
+{
+    const struct cs_runner *r = run->runner;
+    if (r->waiting < r->most_waiting || r->waiting / 2 >= r->most_waiting)
+        return r->waiting < r->most_waiting;
+    uint32_t own = 0;
+    for (const struct cs_run *other = r->runs; other; other = other->next)
+        own += other->waiting && cs_str_eq(other->tenant, run->tenant);
+    return own <= r->most_waiting / FEW;
+}
+
 static int admit(struct cs_run *run, struct cs_err *err)
 {
     struct cs_runner *r = run->runner;
@@ -411,9 +425,11 @@ static int admit(struct cs_run *run, struct cs_err *err)
         (run->result.is_guest && cs_policy_inputs(request->inputs, &request->limits, err) < 0) ||
         check_names(run, err) < 0)
         return -1;
-    if (r->closing)
+    if (r->closing) {
+        run->result.retry_after_s = 1;
         return cs_fail(err, CS_BUSY, "caisson is shutting down");
-    if (r->waiting >= r->most_waiting) {
+    }
+    if (!has_room(run)) {
         run->result.retry_after_s = cs_queue_seconds(&r->queue, r->waiting);
         return cs_fail(err, CS_BUSY,
                        "%u executions run and %u wait, which is the most; try again in %u s",

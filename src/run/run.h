@@ -148,8 +148,8 @@ struct cs_run_watch {
      * false: declined. The execution's own time goes on meanwhile. */
     bool (*ask)(void *ctx, const struct cs_tool_ask *ask);
     void (*withdrawn)(void *ctx, uint64_t ask);
-    /* It is on record, and nothing refuses it any more. Not called without a store, nor for one
-     * that waits for an earlier one with the same key. */
+    /* It is on record, and nothing refuses it any more. Of one that waits for an earlier one with
+     * the same key: that one is. Not called without a store. */
     void (*begun)(void *ctx);
 };
 

@@ -83,6 +83,17 @@ void cs_seats_progress(struct cs_run *run, struct cs_str json)
     told(run);
 }
 
+void cs_seats_begun(struct cs_run *run)
+{
+    run->telling++;
+    if (run->watch.begun)
+        run->watch.begun(run->ctx);
+    for (struct cs_run_seat *s = run->seats; s; s = s->next)
+        if (!s->left && s->watch.begun)
+            s->watch.begun(s->ctx);
+    told(run);
+}
+
 /* One may leave, or be made to leave, in the `done` of another. */
 void cs_seats_done(struct cs_run *run, const struct cs_result *result)
 {

@@ -25,7 +25,7 @@
 #define CS_SESSION_DEPTH 32
 
 struct cs_quota {
-    uint64_t bytes, files;
+    uint64_t state, bytes, files;
 };
 
 /* Exactly as it is made: another spelling is another name. */

@@ -19,6 +19,7 @@ struct job {
     struct cs_session_file *files;
     size_t count;
     struct cs_hold *hold;
+    struct cs_quota quota;
     struct cs_err err;
     uv_work_t work;
     void (*perform)(struct job *j); /* in the thread pool */
@@ -34,6 +35,7 @@ static struct job *job_new(struct cs_sessions *s, const struct cs_caller *caller
     j->s = s;
     j->ctx = ctx;
     j->work.data = j;
+    j->quota = cs_sessions_quota(s);
     snprintf(j->tenant, sizeof j->tenant, "%s", caller->tenant);
     s->pending++;
     return j;
@@ -142,7 +144,7 @@ void cs_session_files(struct cs_sessions *s, const struct cs_caller *caller, str
 
 static void get(struct job *j)
 {
-    cs_disk_get(j->s->root, j->id, j->path, j->s->limits.file_bytes, &j->content, &j->err);
+    cs_disk_get(j->s->root, j->id, j->path, j->quota.bytes, &j->content, &j->err);
 }
 
 void cs_session_file_get(struct cs_sessions *s, const struct cs_caller *caller, struct cs_str id,
@@ -156,8 +158,7 @@ void cs_session_file_get(struct cs_sessions *s, const struct cs_caller *caller, 
 
 static void put(struct job *j)
 {
-    struct cs_quota quota = cs_sessions_quota(j->s);
-    cs_disk_put(j->s->root, j->id, j->path, cs_buf_str(&j->content), &quota, &j->err);
+    cs_disk_put(j->s->root, j->id, j->path, cs_buf_str(&j->content), &j->quota, &j->err);
 }
 
 static void nobody_asks(void *ctx, const struct cs_err *err)

@@ -39,6 +39,7 @@ struct cs_hold {
     struct cs_err err;
     struct cs_buf state;
     char *workspace, *workspace_out;
+    struct cs_quota quota;
     int has_files;
     bool gone; /* the session ended meanwhile */
     void (*done)(void *ctx, const struct cs_err *err, const struct cs_held *held);
@@ -303,10 +304,10 @@ static void check_state(struct cs_hold *h, struct cs_err *err)
     CS_AUTO_JSON struct cs_json doc = {0};
     if (!text.len)
         return;
-    if (text.len > h->s->limits.state_bytes)
+    if (text.len > h->quota.state)
         cs_fail(err, CS_LIMIT,
                 "`state` is %zu bytes as JSON, at most %" PRIu64 " (setting session.state)",
-                text.len, h->s->limits.state_bytes);
+                text.len, h->quota.state);
     else if (cs_json_parse(text, &bounds, &doc, err) < 0)
         cs_wrap(err, "`state`");
     else if (cs_json_type(cs_json_root(&doc)) != CS_JSON_OBJECT)
@@ -316,9 +317,8 @@ static void check_state(struct cs_hold *h, struct cs_err *err)
 static void check_work(uv_work_t *w)
 {
     struct cs_hold *h = w->data;
-    struct cs_quota quota = cs_sessions_quota(h->s);
     h->err = (struct cs_err){0};
-    h->has_files = cs_disk_next(h->s->root, h->id, &quota, &h->err);
+    h->has_files = cs_disk_next(h->s->root, h->id, &h->quota, &h->err);
     if (h->has_files >= 0)
         check_state(h, &h->err);
 }
@@ -353,6 +353,7 @@ void cs_session_release(struct cs_hold *h, struct cs_str state, cs_stored *done,
         return;
     }
     h->working = true;
+    h->quota = cs_sessions_quota(h->s);
     cs_buf_clear(&h->state);
     cs_buf_putstr(&h->state, state);
     h->work.data = h;

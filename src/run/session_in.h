@@ -29,6 +29,7 @@ void cs_sessions_less(struct cs_sessions *s);
 /* Calls `then` from the loop, as soon as it is back there. */
 void cs_soon(struct cs_sessions *s, void (*then)(void *ctx), void *ctx);
 
+/* For the thread pool, which does not look at the limits themselves: they may change. */
 struct cs_quota cs_sessions_quota(const struct cs_sessions *s);
 
 /* As cs_session_release, for somebody who is not an execution: only gives it back. */

@@ -13,11 +13,10 @@
 #include "run/session_in.h"
 #include "sandbox/wire.h"
 
-#define MINUTE_MS     60000
-#define LOOK_MINUTES  60 /* how often directories are looked through for those without a session */
-#define NAME_BYTES    200
-#define IDLE_TIMES    30
-#define STATE_AT_MOST CS_STATE_MAX
+#define MINUTE_MS    60000
+#define LOOK_MINUTES 60 /* how often directories are looked through for those without a session */
+#define NAME_BYTES   200
+#define IDLE_TIMES   30
 
 int64_t cs_wall_ms(void)
 {
@@ -28,7 +27,7 @@ int64_t cs_wall_ms(void)
 
 struct cs_quota cs_sessions_quota(const struct cs_sessions *s)
 {
-    return (struct cs_quota){s->limits.file_bytes, s->limits.files};
+    return (struct cs_quota){s->limits.state_bytes, s->limits.file_bytes, s->limits.files};
 }
 
 void cs_sessions_less(struct cs_sessions *s)
@@ -213,6 +212,13 @@ static void on_minute(uv_timer_t *t)
 
 /* --- open and close --- */
 
+void cs_sessions_set(struct cs_sessions *s, const struct cs_session_limits *limits)
+{
+    s->limits = *limits;
+    if (s->limits.state_bytes > CS_STATE_MAX)
+        s->limits.state_bytes = CS_STATE_MAX;
+}
+
 int cs_sessions_new(uv_loop_t *loop, struct cs_store *store, const char *data_dir,
                     const struct cs_session_limits *limits, struct cs_sessions **sessions,
                     struct cs_err *err)
@@ -227,9 +233,7 @@ int cs_sessions_new(uv_loop_t *loop, struct cs_store *store, const char *data_di
     struct cs_sessions *s = CS_NEW(struct cs_sessions);
     s->loop = loop;
     s->store = store;
-    s->limits = *limits;
-    if (s->limits.state_bytes > STATE_AT_MOST)
-        s->limits.state_bytes = STATE_AT_MOST;
+    cs_sessions_set(s, limits);
     s->root = CS_TAKE_FD(root);
     s->path = cs_strdup(cs_buf_cstr(&path));
     s->pending = 1; /* the timer */

@@ -37,6 +37,8 @@ struct cs_session_limits {
 int cs_sessions_new(uv_loop_t *loop, struct cs_store *store, const char *data_dir,
                     const struct cs_session_limits *limits, struct cs_sessions **sessions,
                     struct cs_err *err);
+/* Other limits, for what begins from now on. */
+void cs_sessions_set(struct cs_sessions *sessions, const struct cs_session_limits *limits);
 void cs_sessions_close(struct cs_sessions *sessions, void (*closed)(void *ctx), void *ctx);
 
 /* `name` may be empty; `idle_ms` 0: the default. The row has the new id: "ses_" + 32 hex digits. */

@@ -187,6 +187,8 @@ static void copy_in_work(uv_work_t *w)
         cs_guest_files_as(j->roots.dir[CS_ROOT_WORKSPACE]);
     if (cs_roots_copy_in(&j->roots, j->workspace, &j->work_err) == 0)
         j->copied_in = true;
+    else if (j->workspace_out) /* a directory of ours: where it is concerns nobody */
+        cs_fail(&j->work_err, j->work_err.code, "the files cannot be copied into /workspace");
     cs_guest_files_as(-1);
 }
 

@@ -534,17 +534,20 @@ int cs_roots_copy_in(struct cs_roots *r, const char *host_dir, struct cs_err *er
     return copied < 0 ? cs_wrap(err, "workspace '%s'", host_dir) : 0;
 }
 
-int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *err)
+static int copy_to(struct cs_roots *r, const char *host_dir, struct cs_err *err)
 {
-    if (r->dir[CS_ROOT_WORKSPACE] < 0)
-        return 0;
     struct cs_folder_size size = {.bytes_max = r->bytes_max, .files_max = r->files_max};
     CS_AUTO_FD int to = open(host_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (to < 0)
-        return cs_fail_errno(err, "workspace '%s'", host_dir);
-    if (cs_folder_copy(r->dir[CS_ROOT_WORKSPACE], to, &size, err) < 0)
-        return cs_wrap(err, "workspace '%s'", host_dir);
-    return 0;
+        return cs_fail_errno(err, "cannot open the directory");
+    return cs_folder_copy(r->dir[CS_ROOT_WORKSPACE], to, &size, err);
+}
+
+int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *err)
+{
+    if (r->dir[CS_ROOT_WORKSPACE] < 0 || copy_to(r, host_dir, err) == 0)
+        return 0;
+    return cs_wrap(err, "workspace '%s'", host_dir);
 }
 
 int cs_roots_copy_new(struct cs_roots *r, const char *old, const char *fresh, struct cs_err *err)
@@ -554,9 +557,9 @@ int cs_roots_copy_new(struct cs_roots *r, const char *old, const char *fresh, st
     if (here < 0 || (was >= 0 && cs_folder_same(here, was)))
         return 0;
     if (mkdir(fresh, 0700) < 0)
-        return cs_fail_errno(err, "workspace '%s'", fresh);
-    if (cs_roots_copy_out(r, fresh, err) == 0)
+        return cs_fail_errno(err, "the files of /workspace cannot be kept");
+    if (copy_to(r, fresh, err) == 0)
         return 0;
     cs_folder_remove(AT_FDCWD, fresh);
-    return -1;
+    return cs_wrap(err, "the files of /workspace cannot be kept");
 }

@@ -62,7 +62,7 @@ int cs_roots_copy_in(struct cs_roots *r, const char *host_dir, struct cs_err *er
 int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *err);
 
 /* Copies /workspace into `fresh`, which is made; not if it is still what `old` is. On failure
- * `fresh` is not there. */
+ * `fresh` is not there, and the error names no path of the host. */
 int cs_roots_copy_new(struct cs_roots *r, const char *old, const char *fresh, struct cs_err *err);
 
 #endif

@@ -341,7 +341,7 @@ static void tick_waiting(struct cs_sandbox *s, uint64_t now)
 {
     for (struct cs_job *j = s->waiting, *next; j; j = next) {
         next = j->next;
-        if (!j->dying && now - j->asked_ns > CS_WAIT_FOR_PROCESS_MS * 1000000ull) {
+        if (!j->dying && now > j->asked_ns + CS_WAIT_FOR_PROCESS_MS * 1000000ull) {
             struct cs_err err = {0};
             cs_fail(&err, CS_SYSTEM, "no worker became ready within %d s%s%s",
                     CS_WAIT_FOR_PROCESS_MS / 1000, s->zygote_err.msg[0] ? ": " : "",

@@ -3,6 +3,7 @@
  * lives. The kernel lets go of a lock when its process ends, however it ends, and knows no two
  * processes of the same number in different containers.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -39,12 +40,24 @@ static int lock_new(struct cs_db *db, const char *path, struct cs_err *err)
     return 1;
 }
 
+/* Files of those that were killed. */
+static void sweep(struct cs_db *db, const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (e->d_name[0] != '.')
+            cs_owner_alive(db, cs_str(e->d_name));
+    if (dir)
+        closedir(dir);
+}
+
 int cs_owner_open(struct cs_db *db, struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf path = {0};
     cs_buf_printf(&path, "%s/owners", db->dir);
     if (cs_dir_make(cs_buf_cstr(&path), 0700, err) < 0)
         return cs_wrap(err, "the data directory must be writable and have room");
+    sweep(db, cs_buf_cstr(&path));
     for (int got = 0; got == 0;) {
         uint64_t random;
         if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)

@@ -70,7 +70,7 @@ static int version_of(struct cs_db *db, int *version, struct cs_err *err)
 
 static int step_up(struct cs_db *db, const char *const *migrations, int last, struct cs_err *err)
 {
-    int version;
+    int version = 0;
     if (version_of(db, &version, err) < 0)
         return -1;
     if (version < 0 || version > last)
@@ -88,7 +88,7 @@ static int step_up(struct cs_db *db, const char *const *migrations, int last, st
 
 int cs_db_migrate(struct cs_db *db, const char *const *migrations, struct cs_err *err)
 {
-    int last = 0, version;
+    int last = 0, version = 0;
     while (migrations[last])
         last++;
     /* Mostly there is nothing to do, and nobody has to wait for those who write. */

@@ -207,17 +207,23 @@ static int wait_for_others(void *ctx, int times)
     return 1;
 }
 
-/* SQLite gives the files beside it the mode of this one. */
+/*
+ * SQLite gives the files beside it the mode of this one. A file that is there is not opened here:
+ * closing it again would let go of the locks of every other store of this process at it.
+ */
 static int make_private(struct cs_db *db, struct cs_err *err)
 {
-    CS_AUTO_FD int fd = open(db->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     struct stat st;
-    if (fd < 0 && errno == EISDIR)
-        return cs_sql_fail(db, SQLITE_CANTOPEN, err);
-    if (fd < 0)
-        return cs_sql_fail(db, errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_READONLY,
-                           err);
-    if (fstat(fd, &st) == 0 && (st.st_mode & 077) && fchmod(fd, 0600) < 0)
+    if (stat(db->path, &st) < 0 && errno == ENOENT) {
+        CS_AUTO_FD int fd = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno == EEXIST)
+            return 0;
+        bool full = errno == ENOSPC || errno == EDQUOT, gone = errno == ENOENT;
+        return cs_sql_fail(db, full ? SQLITE_FULL : gone ? SQLITE_CANTOPEN : SQLITE_READONLY, err);
+    }
+    if (access(db->path, R_OK | W_OK) < 0)
+        return cs_sql_fail(db, SQLITE_READONLY, err);
+    if ((st.st_mode & 077) && chmod(db->path, 0600) < 0)
         return cs_fail_errno(err, "%s: others can read it, and that cannot be changed", db->path);
     return 0;
 }

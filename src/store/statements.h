@@ -45,7 +45,9 @@
                    " used = ?, expires = CASE WHEN expires = 0 THEN 0 ELSE ? + idle_ms END"        \
                    " WHERE id = ?")                                                                \
     X(SESSION_END, "DELETE FROM sessions WHERE id = ? AND tenant = ?")                             \
-    X(SESSIONS_OLD, "SELECT id, tenant FROM sessions WHERE expires > 0 AND expires <= ? LIMIT ?")  \
+    X(SESSIONS_OLD, "SELECT id, tenant FROM sessions WHERE expires > 0 AND expires <= ?"           \
+                    " AND NOT EXISTS (SELECT 1 FROM executions WHERE tenant = sessions.tenant"     \
+                    " AND session = sessions.id AND status = 'running') LIMIT ?")                  \
     X(STATE_PUT, "INSERT INTO states (session, state) VALUES (?, ?)"                               \
                  " ON CONFLICT (session) DO UPDATE SET state = excluded.state")                    \
     X(STATE_END, "DELETE FROM states WHERE session = ?")                                           \

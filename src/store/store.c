@@ -195,7 +195,8 @@ static void run_readers(struct cs_db *db, struct cs_op **ops, size_t count,
     }
 }
 
-/* In one transaction. -1: nothing of it was done, and `err` says why. */
+/* In one transaction. -1: nothing of it was done, and `err` says why; 1: it cannot be written to,
+ * and whoever wanted to was told. */
 static int attempt(struct cs_db *db, struct cs_op **ops, size_t count, struct cs_err *err)
 {
     bool writes = false;
@@ -203,7 +204,7 @@ static int attempt(struct cs_db *db, struct cs_op **ops, size_t count, struct cs
         writes |= ops[i]->kind->writes && !ops[i]->err.code;
     if (writes && cs_db_begin(db, err) < 0) {
         run_readers(db, ops, count, err);
-        return 0;
+        return 1;
     }
     for (size_t i = 0; i < count; i++) {
         if (ops[i]->err.code || run_one(db, ops[i]) == 0)
@@ -218,25 +219,49 @@ static int attempt(struct cs_db *db, struct cs_op **ops, size_t count, struct cs
     return -1;
 }
 
-/* Those whose files failed are out already, and stay so. */
-static void run_batch(struct cs_db *db, struct cs_op **ops, size_t count)
+/* Each in a transaction of its own. Nobody waits for one that cannot be had twice. */
+static void run_alone(struct cs_db *db, struct cs_op **ops, size_t count, const bool *out)
 {
     static const struct cs_err unknown = {.code = CS_SYSTEM, .msg = "the database failed"};
+    struct cs_err err = {0};
+    bool closed = false;
+    for (size_t i = 0; i < count; i++) {
+        if (out[i])
+            continue;
+        op_reset(ops[i]);
+        if (closed && ops[i]->kind->writes) {
+            ops[i]->err = err;
+            continue;
+        }
+        int tried = attempt(db, &ops[i], 1, &err);
+        closed |= tried > 0;
+        if (tried < 0)
+            ops[i]->err = err.code ? err : unknown;
+    }
+}
+
+/* A change that succeeded shows that it works, and what the system refused that it does not. */
+static void judge(struct cs_op **ops, size_t count, struct cs_err *health)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum cs_code code = ops[i]->err.code;
+        if (code == CS_SYSTEM || (code == CS_OK && ops[i]->kind->writes))
+            *health = ops[i]->err;
+    }
+}
+
+/* Those whose files failed are out already, and stay so. */
+static void run_batch(struct cs_db *db, struct cs_op **ops, size_t count, struct cs_err *health)
+{
     struct cs_err err = {0};
     bool out[BATCH];
     for (size_t i = 0; i < count; i++) {
         struct cs_op *op = ops[i];
         out[i] = op->kind->before && op->kind->before(db, op) < 0;
     }
-    if (attempt(db, ops, count, &err) < 0) {
-        for (size_t i = 0; i < count; i++) {
-            if (out[i])
-                continue;
-            op_reset(ops[i]);
-            if (attempt(db, &ops[i], 1, &err) < 0)
-                ops[i]->err = err.code ? err : unknown;
-        }
-    }
+    if (attempt(db, ops, count, &err) < 0)
+        run_alone(db, ops, count, out);
+    judge(ops, count, health);
     for (size_t i = 0; i < count; i++)
         if (!ops[i]->err.code && ops[i]->kind->after)
             ops[i]->kind->after(db, ops[i]);
@@ -277,16 +302,6 @@ static void give(struct cs_store *s, struct cs_op **ops, size_t count, const str
     uv_async_send(&s->async);
 }
 
-/* A change that succeeded shows that it works, one that the system refused that it does not. */
-static void judge(struct cs_op **ops, size_t count, struct cs_err *health)
-{
-    for (size_t i = 0; i < count; i++) {
-        enum cs_code code = ops[i]->err.code;
-        if (ops[i]->kind->writes && (code == CS_OK || code == CS_SYSTEM))
-            *health = ops[i]->err;
-    }
-}
-
 static void work(void *arg)
 {
     struct cs_store *s = arg;
@@ -295,8 +310,7 @@ static void work(void *arg)
     for (bool stop = false; !stop;) {
         size_t count = take(s, ops, &stop);
         if (count) {
-            run_batch(&s->db, ops, count);
-            judge(ops, count, &health);
+            run_batch(&s->db, ops, count, &health);
         } else if (!stop) {
             struct cs_err err = {0};
             cs_db_probe(&s->db, &err);

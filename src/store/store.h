@@ -92,7 +92,8 @@ void cs_store_session_put(struct cs_store *s, struct cs_str tenant, struct cs_st
                           void *ctx);
 void cs_store_session_end(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                           cs_stored *done, void *ctx);
-/* Removes those that expired before `now`, and tells which (only ids and tenants). */
+/* Removes those that expired before `now` and have no execution under way, and tells which (only
+ * ids and tenants). */
 void cs_store_sessions_expire(struct cs_store *s, int64_t now, cs_session_found *done, void *ctx);
 
 /* --- executions --- */

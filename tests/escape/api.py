@@ -79,7 +79,21 @@ class Answer:
 def of_envelope(raw, envelope):
     failed = envelope.get("status") != "completed"
     kind = judge.error_type(envelope) or (envelope.get("status") if failed else None)
+    if kind == "resource_error/None":
+        kind = "validation"  # too large to be begun
     return Answer(raw, kind, envelope.get("result"), list(judge.strings(envelope)))
+
+
+def in_text(result):
+    """The short form of an envelope, which is the text of the first block."""
+    for block in result.get("content") or ():
+        try:
+            value = json.loads(block.get("text", ""))
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            return value
+    return {}
 
 
 class Reply:
@@ -278,12 +292,17 @@ class Client:
         if reply.status >= 400:
             return Answer(reply.body, PROBLEMS.get(reply.status, "status %d" % reply.status), texts=texts)
         result = last.get("result") or {}
-        envelope = result.get("structuredContent")
-        if isinstance(envelope, dict) and "status" in envelope:
-            answer = of_envelope(reply.body, envelope)
-            answer.texts += texts
-            return answer
-        return Answer(reply.body, "validation" if result.get("isError") else None, result, texts)
+        envelope = in_text(result)
+        if "execution_id" not in envelope:
+            return Answer(reply.body, "validation" if result.get("isError") else None, result, texts)
+        # A model is told the short form of an error; the record has all of it.
+        if envelope.get("status") != "completed":
+            record = self.rest("GET", "/executions/" + envelope["execution_id"])
+            whole = record.json() or {}
+            envelope = whole if whole.get("error") else envelope
+        answer = of_envelope(reply.body, envelope)
+        answer.texts += texts
+        return answer
 
 
 class Play:

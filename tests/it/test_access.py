@@ -2,7 +2,9 @@
 
 import json
 import re
+import select
 import socket
+import threading
 import time
 
 from harness import table
@@ -368,3 +370,152 @@ def test_one_key_that_asks_too_often_does_not_cost_another(t):
         t.equal([a.status for a in answers], [200] * 5 + [429] * 3, "statuses")
         t.true(int(answers[-1].headers["Retry-After"]) >= 1, "no Retry-After")
         t.equal(d.post("/executions", {"code": "return 1"}, key=bob).status, 200)
+
+
+def test_a_session_opens_by_its_exact_name_alone(t):
+    with Daemon(t) as d:
+        session = d.post("/sessions", {}).json()["session_id"]
+        both = {"Accept": "application/json, text/event-stream"}
+        began = d.post("/mcp", INITIALIZE, headers=both)
+        ours = dict(both, **{"Mcp-Session-Id": began.headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-11-25"})
+        for name, runs in ((session, True), (session + "\0", False), (session + "\0x", False), (session + " ", False),
+                           (" " + session, False), (session.upper(), False), ("../" + session, False), (session[:-1], False),
+                           (session + "/", False), (session + "\n", False)):
+            answer = d.post("/executions", {"code": "return 'it ran'", "session_id": name})
+            t.equal(answer.status == 200, runs, "REST runs in %r" % name)
+            answer = d.post("/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": "execute_code", "arguments": {"code": "return 'it ran'", "session_id": name}}}, headers=ours)
+            t.equal("it ran" in answer.body.decode(), runs, "MCP runs in %r" % name)
+        for path in (session + "%00", session + "%20", session.upper(), "..%2f" + session, session + "%2f"):
+            t.true(d.get("/sessions/" + path).status in (400, 404), "there is a session %s" % path)
+            t.true(d.get("/sessions/%s/files" % path).status in (400, 404), "there are files of %s" % path)
+
+
+def test_strangers_cannot_fill_the_memory(t):
+    """Bodies come before a key is looked at."""
+    with Daemon(t, "--limits.bodies", "16M") as d:
+        head = ("POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer csk_wrong\r\n%s\r\nContent-Length: 12000000\r\n\r\n" % JSON).encode()
+        crowd = []
+        try:
+            for _ in range(4):
+                s = socket.create_connection(("127.0.0.1", d.port), timeout=20)
+                crowd.append(s)
+                try:
+                    s.sendall(head + b"x" * 11000000)
+                except OSError:
+                    pass  # it was told to go
+            end = time.monotonic() + 20
+            told = []
+            while not told:
+                t.true(time.monotonic() < end, "nobody was told to wait")
+                told = [s for s in crowd if select.select([s], [], [], 0.1)[0]]
+            t.has(told[0].recv(4096).decode("latin-1"), "HTTP/1.1 503")
+            t.true(len(told) < 4, "even the first was sent away")
+            t.equal(ask(t, d, method="GET", path="/health", body=b"").status in (200, 503), True)
+        finally:
+            for s in crowd:
+                s.close()
+        end = time.monotonic() + 20
+        while ask(t, d).status != 200:
+            t.true(time.monotonic() < end, "it does not recover")
+            time.sleep(0.1)
+
+
+class Mcp:
+    """A client of the older era, as much of one as these tests need."""
+
+    def __init__(self, d, key):
+        self.d, self.key, self.headers, self.number = d, key, {"Accept": "application/json, text/event-stream"}, 1
+        began = d.post("/mcp", INITIALIZE, key=key, headers=self.headers)
+        self.headers.update({"Mcp-Session-Id": began.headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-11-25"})
+        d.post("/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}, key=key, headers=self.headers)
+
+    def ask(self, method, **params):
+        self.number += 1
+        answer = self.d.post("/mcp", {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params},
+                             key=self.key, headers=self.headers)
+        return answer.body.decode()
+
+    def call(self, tool, **arguments):
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+
+def test_nothing_of_an_execution_is_shown_to_another_tenant_over_mcp(t):
+    with Daemon(t) as d:
+        alice = Mcp(d, make_key(t, "alice", "--tenant", "a"))
+        bob = Mcp(d, make_key(t, "bob", "--tenant", "b"))
+        said = alice.call("execute_code", code="console.log('a-secret'); return Array.from({length: 9000}, () => 'a-secret')")
+        execution = re.search(r"ex_[0-9a-f]{32}", said).group(0)
+        artifact = re.search(r"art_[0-9a-f]{32}", d.get("/artifacts", key=alice.key).body.decode()).group(0)
+        t.has(alice.call("get_execution", execution_id=execution), "a-secret")
+        t.has(alice.ask("resources/read", uri="caisson://executions/%s/result" % execution), "a-secret")
+        t.equal(d.get("/artifacts/" + artifact, key=alice.key).status, 200)
+        tries = [bob.call("get_execution", execution_id=execution, view=view) for view in ("result", "logs", "calls")]
+        tries += [bob.ask("resources/read", uri="caisson://executions/%s%s" % (execution, part)) for part in ("", "/logs", "/result")]
+        tries += [bob.ask("resources/list"), bob.ask("tasks/list"), bob.ask("tasks/get", taskId=execution),
+                  bob.ask("tasks/result", taskId=execution), bob.ask("tasks/cancel", taskId=execution),
+                  bob.ask("resources/subscribe", uri="caisson://executions/%s/result" % execution),
+                  bob.ask("completion/complete", ref={"type": "ref/resource", "uri": "caisson://executions/{id}"},
+                          argument={"name": "id", "value": "ex_"})]
+        for answer in tries:
+            t.lacks(answer, "a-secret")
+            t.true(execution not in answer or "error" in answer.lower(), "it is known to the other: %s" % answer[:300])
+        for key in (bob.key, None):
+            t.equal(d.get("/artifacts/" + artifact, key=key).status, 404)
+            t.lacks(d.get("/artifacts", key=key).body.decode(), artifact)
+            t.equal(d.get("/artifacts?execution_id=" + execution, key=key).json()["artifacts"], [])
+
+
+def test_a_task_is_its_tenants_alone(t):
+    with Daemon(t) as d:
+        alice = Mcp(d, make_key(t, "alice", "--tenant", "a"))
+        bob = Mcp(d, make_key(t, "bob", "--tenant", "b"))
+        said = alice.ask("tools/call", name="execute_code", task={"ttl": 60000},
+                         arguments={"code": "await new Promise((f) => setTimeout(f, 1500)); return 'a-secret'"})
+        task = json.loads(said)["result"]["task"]["taskId"]
+        for answer in (bob.ask("tasks/get", taskId=task), bob.ask("tasks/cancel", taskId=task),
+                       bob.ask("tasks/result", taskId=task)):
+            t.true("error" in json.loads(answer), "it was answered: %s" % answer[:300])
+        t.lacks(bob.ask("tasks/list"), task)
+        t.equal(d.request("DELETE", "/executions/" + task, key=bob.key).status, 404)
+        t.has(alice.ask("tasks/result", taskId=task), "a-secret")
+
+
+def test_an_idempotency_key_is_its_tenants_alone(t):
+    with Daemon(t) as d:
+        alice = make_key(t, "alice", "--tenant", "a")
+        bob = make_key(t, "bob", "--tenant", "b")
+        again = {"Idempotency-Key": "the-same"}
+        first = d.post("/executions", {"code": "return Math.random()"}, key=alice, headers=again)
+        second = d.post("/executions", {"code": "return Math.random()"}, key=alice, headers=again)
+        t.equal(second.json()["execution_id"], first.json()["execution_id"])
+        other = d.post("/executions", {"code": "return Math.random()"}, key=bob, headers=again)
+        t.equal(other.status, 200)
+        t.true(other.json()["execution_id"] != first.json()["execution_id"], "the other's answer was given")
+        t.true("Idempotency-Replayed" not in other.headers, "it was replayed")
+
+
+def test_a_tenant_that_fills_the_queue_does_not_keep_another_out(t):
+    with Daemon(t, "--rate.per_minute", "0", "--rate.per_hour", "0", "--execution.concurrency", "2",
+                "--execution.queue", "10") as d:
+        mallory = make_key(t, "mallory", "--tenant", "m")
+        bob = make_key(t, "bob", "--tenant", "b")
+        statuses = []
+
+        def flood():
+            try:
+                statuses.append(d.post("/executions", {"code": "for (;;);", "timeout_ms": 500}, key=mallory).status)
+            except OSError:
+                pass
+
+        crowd = [threading.Thread(target=flood, daemon=True) for _ in range(30)]
+        for one in crowd:
+            one.start()
+        end = time.monotonic() + 10
+        while 503 not in statuses:
+            t.true(time.monotonic() < end, "the queue is not full")
+            time.sleep(0.01)
+        t.equal(d.post("/executions", {"code": "return 'bob is fine'"}, key=bob).json().get("result"), "bob is fine")
+        for one in crowd:
+            one.join(30)
+        t.true(statuses.count(503) >= 10, "they were not told: %r" % statuses)

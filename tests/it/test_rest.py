@@ -301,7 +301,7 @@ def read_events(d, path, headers=None, until_done=True):
     for block in answer.read().decode().split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if fields:
-            events.append((fields["id"], fields["event"], json.loads(fields["data"])))
+            events.append((fields.get("id"), fields["event"], json.loads(fields["data"])))
     connection.close()
     return events
 
@@ -313,13 +313,14 @@ def test_logs_come_as_a_stream_while_it_runs(t):
                           "await new Promise((r) => setTimeout(r, 100)); console.error('three'); return 1")
         until(t, "its log", lambda: d.get("/executions/%s/logs" % execution).json()["logs"])
         events = read_events(d, "/executions/%s/logs" % execution)
-        t.equal([(i, e) for i, e, _ in events], [("1", "log"), ("2", "log"), ("3", "progress"), ("4", "log"), ("5", "done")])
+        t.equal([(i, e) for i, e, _ in events], [("1", "log"), ("2", "log"), (None, "progress"), ("3", "log"), (None, "done")])
         t.equal([v.get("text") for _, e, v in events if e == "log"], ["one", "two\nlines", "three"])
         t.equal(events[1][2]["level"], "warn")
         t.equal(events[4][2], {"execution_id": execution, "status": "completed"})
         # Afterwards the stream tells what is on record, and goes on after what was seen.
         t.equal([v.get("text") for _, e, v in read_events(d, "/executions/%s/logs" % execution)],
                 ["one", "two\nlines", "three", None])
+        t.equal(read_events(d, "/executions/%s/logs" % execution)[:3], [e for e in events if e[1] == "log"], "numbers")
         seen = read_events(d, "/executions/%s/logs" % execution, {"Last-Event-ID": "2"})
         t.equal([e for _, e, _ in seen], ["log", "done"])
         logs = d.get("/executions/%s/logs" % execution).json()
@@ -687,3 +688,25 @@ def test_the_description_is_valid_and_answers_fit_it(t):
     done = subprocess.run([NODE, os.path.join(PEERS, "openapi.mjs"), os.path.join(t.dir, "openapi.json")],
                           input='{"schema": "Problem", "value": {"status": "x"}}', capture_output=True, text=True, timeout=60)
     t.has(done.stdout, "Problem: ")
+
+
+# The page for people
+
+def test_the_examples_of_the_page_work(t):
+    for tool in ("curl", "jq"):
+        if not shutil.which(tool):
+            t.skip("%s is not there" % tool)
+    with open(os.path.join(HERE, "..", "..", "docs", "rest.md")) as f:
+        page = f.read()
+    blocks = [part.split("```")[0] for part in page.split("```sh\n")[1:]]
+    t.true(len(blocks) > 8, "where are the examples?")
+    with Daemon(t) as d:
+        until(t, "readiness", lambda: d.get("/health").status == 200)
+        # Every curl of the page has to end well: -f makes it fail with the status.
+        script = "set -euo pipefail\n" + "\n".join(blocks).replace("http://127.0.0.1:8002", d.url).replace("curl -s", "curl -f -s")
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+        t.log.append(done.stdout + done.stderr)
+        t.equal(done.returncode, 0, "exit status\n" + done.stderr[-500:])
+        for piece in ('"result":6', '"result":42', "event: done", "Idempotency-Replayed: true", '"state":{"n":1}', "a,b",
+                      "caisson_executions_total", "[0,1,2,3"):
+            t.has(done.stdout, piece)

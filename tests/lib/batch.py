@@ -239,7 +239,7 @@ def temporary_files(*more):
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/run"):
         found.update(glob.glob(place + "/*caisson*"))
         found.update(glob.glob(place + "/.*caisson*"))
-    found = {f for f in found if not re.search("/caisson-(canary|escape-|it-)", f)}
+    found = {f for f in found if not re.search("/caisson-(canary|escape-|it-|bench-|unit-)", f)}
     for top in more:
         for root, dirs, files in os.walk(top):
             found.update(os.path.join(root, n) for n in dirs + files)

@@ -5,6 +5,7 @@
     commits = caisson.tools.github.list_commits(owner="a", repo="b")
     for tool in caisson.search_tools("list commits"):
         print(caisson.read_tool_definition(tool["path"]))
+    rows = caisson.storage.get("art_...")
     caisson.progress(3, total=10, message="reading")
     caisson.log("warn", "slower than usual")
 

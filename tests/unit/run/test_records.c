@@ -32,10 +32,35 @@ static int setup(void **state)
     return 0;
 }
 
+static int setup_sessions(void **state)
+{
+    const struct cs_session_limits limits = {.state_bytes = 2000,
+                                             .file_bytes = 100000,
+                                             .files = 100,
+                                             .per_tenant = 10,
+                                             .idle_ms = 60000};
+    struct cs_err err = {0};
+    (void)state;
+    nftw(path_of("data"), clear_path, 8, FTW_DEPTH | FTW_PHYS);
+    mkdir(path_of("data"), 0700);
+    open_store(&world.store);
+    open_store(&other);
+    if (cs_sessions_new(&world.loop, world.store, path_of("data"), &limits, &world.sessions, &err) <
+        0)
+        fail_msg("%s", err.msg);
+    open_runner((struct cs_runner_options){.most_running = 2});
+    return 0;
+}
+
 static int teardown(void **state)
 {
+    bool closed = !world.sessions;
     (void)state;
     close_runner();
+    if (world.sessions)
+        cs_sessions_close(world.sessions, on_closed, &closed);
+    until(&closed);
+    world.sessions = NULL;
     close_store(&other);
     close_store(&world.store);
     return 0;
@@ -183,13 +208,21 @@ static void a_key_stands_for_one_answer(void **state)
 static void those_that_run_here_are_joined(void **state)
 {
     (void)state;
-    struct play first = {0}, second = {0};
+    struct play first = {0}, second = {0}, third = {0};
     struct cs_request request =
         request_of("console.log('on'); await new Promise(r => setTimeout(r, 60)); return 1");
     request.key = CS_STR("key-1");
     begin(&first, &request);
     begin(&second, &request);
-    until(&second.is_done);
+    while (!first.begun)
+        uv_run(&world.loop, UV_RUN_ONCE);
+    begin(&third, &request); /* after that was told */
+    until(&third.is_done);
+    assert_true(first.is_done && second.is_done);
+    assert_int_equal(first.begun + second.begun + third.begun, 3);
+    assert_int_equal(second.begun, 1);
+    assert_string_equal(cs_buf_cstr(&third.earlier), cs_buf_cstr(&first.envelope));
+    play_done(&third);
     assert_string_equal(cs_buf_cstr(&second.logs), "on\n");
     assert_string_equal(cs_buf_cstr(&second.earlier), cs_buf_cstr(&first.envelope));
     play_done(&first);
@@ -361,6 +394,127 @@ static void guests_open_them_too(void **state)
     play_done(&p);
 }
 
+/* --- sessions --- */
+
+static char session[64];
+
+static void on_session(void *ctx, const struct cs_err *err, const struct cs_session_row *rows,
+                       size_t count)
+{
+    if (err->code || !count)
+        fail_msg("%s", err->msg);
+    snprintf(session, sizeof session, "%.*s", CS_STR_ARG(rows->id));
+    *(bool *)ctx = true;
+}
+
+static struct cs_request in_session(const char *code)
+{
+    struct cs_request request = request_of(code);
+    if (!session[0]) {
+        struct cs_caller caller = {.principal = "local", .tenant = "default"};
+        bool there = false;
+        cs_session_start(world.sessions, &caller, CS_STR(""), 0, on_session, &there);
+        until(&there);
+    }
+    request.session = cs_str(session);
+    return request;
+}
+
+static void state_goes_from_one_to_the_next(void **state)
+{
+    (void)state;
+    static const char *const codes[] = {
+        "import { writeFile } from 'fs/promises'; state.n = 1; "
+        "await writeFile('/workspace/a.txt', 'kept'); return state.n",
+        "state.n = 7; throw new Error('this one leaves nothing')",
+        "import { readFile } from 'fs/promises'; return [++state.n, "
+        "await readFile('/workspace/a.txt', 'utf8')]",
+        "state.text = 'x'.repeat(3000); return 1", "return state"};
+    static const char *const values[] = {"1", "", "[2,\"kept\"]", "", "{\"n\":2}"};
+    session[0] = '\0';
+    for (size_t i = 0; i < CS_COUNT(codes); i++) {
+        struct play p = {0};
+        struct cs_request request = in_session(codes[i]);
+        perform(&p, &request);
+        if (!cs_str_is(cs_buf_str(&p.value), values[i]))
+            fail_msg("%zu: %s", i, cs_buf_cstr(&p.envelope));
+        assert_true(p.failed == !values[i][0]);
+        assert_contains(cs_buf_cstr(&p.envelope), session);
+        struct row r = row_of(p.id);
+        assert_string_equal(cs_buf_cstr(&r.envelope), cs_buf_cstr(&p.envelope));
+        row_done(&r);
+        play_done(&p);
+    }
+}
+
+static void one_at_a_time_in_a_session_and_nobody_else_waits(void **state)
+{
+    (void)state;
+    struct play first = {0}, second = {0}, third = {0}, strict = {0}, cancelled = {0};
+    session[0] = '\0';
+    struct cs_request request = in_session("console.log('on'); for (let i = 0; i < 20; i++) await "
+                                           "new Promise(r => setTimeout(r, 10)); state.a = 1");
+    world.order = 0;
+    begin(&first, &request);
+    while (!first.logs.len)
+        uv_run(&world.loop, UV_RUN_ONCE);
+    request = in_session("return state.a");
+    begin(&second, &request);
+    begin(&cancelled, &request);
+    request.session_must_be_free = true;
+    request.key = CS_STR("k");
+    perform(&strict, &request);
+    assert_int_equal(strict.refused, CS_CONFLICT);
+    assert_int_equal(strict.begun, 0);
+    struct row r = row_of(strict.id);
+    assert_int_equal(r.code, CS_MISSING);
+    row_done(&r);
+    cs_run_cancel(cancelled.run);
+    until(&cancelled.is_done);
+    assert_int_equal(cancelled.status, CS_STATUS_CANCELLED);
+    assert_string_equal(cs_run_phase(second.run), "waiting");
+    request = request_of("return 3");
+    perform(&third, &request);
+    assert_int_equal(third.begun, 1);
+    assert_false(first.is_done || second.is_done);
+    until(&second.is_done);
+    assert_true(first.order < second.order);
+    assert_str_is(cs_buf_str(&second.value), "1");
+    assert_true(second.queued_us > 50000);
+    assert_int_equal(second.begun, 1);
+    play_done(&first);
+    play_done(&second);
+    play_done(&third);
+    play_done(&cancelled);
+    play_done(&strict);
+    /* The key was not used up. */
+    strict = (struct play){0};
+    request = in_session("return 4");
+    request.key = CS_STR("k");
+    perform(&strict, &request);
+    assert_str_is(cs_buf_str(&strict.value), "4");
+    play_done(&strict);
+}
+
+static void artifacts_of_a_session_are_its_own(void **state)
+{
+    (void)state;
+    struct play large = {0}, foreign = {0}, p = {0};
+    session[0] = '\0';
+    struct cs_request request = request_of("return 'z'.repeat(30000)");
+    perform(&foreign, &request);
+    request = in_session("return 'y'.repeat(30000)");
+    perform(&large, &request);
+    request = in_session("return (await caisson.storage.list()).map(a => a.id)");
+    perform(&p, &request);
+    char expected[80];
+    snprintf(expected, sizeof expected, "[\"%s\"]", large.artifact);
+    assert_str_is(cs_buf_str(&p.value), expected);
+    play_done(&large);
+    play_done(&foreign);
+    play_done(&p);
+}
+
 /* --- a store that fails --- */
 
 static void break_store(void)
@@ -455,6 +609,9 @@ int main(int argc, char **argv)
         CS_TEST_WITH(a_large_result_can_be_opened_later, setup, teardown),
         CS_TEST_WITH(what_is_larger_than_a_call_is_read_in_parts, setup, teardown),
         CS_TEST_WITH(guests_open_them_too, setup, teardown),
+        CS_TEST_WITH(state_goes_from_one_to_the_next, setup_sessions, teardown),
+        CS_TEST_WITH(one_at_a_time_in_a_session_and_nobody_else_waits, setup_sessions, teardown),
+        CS_TEST_WITH(artifacts_of_a_session_are_its_own, setup_sessions, teardown),
         CS_TEST_WITH(what_is_not_on_record_has_failed, setup, teardown),
         CS_TEST_WITH(closing_puts_all_on_record, setup, teardown),
     };

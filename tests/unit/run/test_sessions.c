@@ -489,6 +489,47 @@ static void an_idle_one_expires_with_its_files(void **state)
     assert_string_equal(listing(f), "a 1\n");
 }
 
+static size_t expire(struct fixture *f)
+{
+    cs_store_sessions_expire(f->store, cs_wall_ms(), f_session, f);
+    f_wait(f);
+    return f->row.id.len;
+}
+
+static void begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
+                  size_t count)
+{
+    (void)rows;
+    (void)count;
+    f_stored(ctx, err);
+}
+
+static void one_that_is_used_does_not_expire(void **state)
+{
+    struct fixture *f = *state;
+    cs_session_start(f->s, &f->me, CS_STR(""), 1, f_session, f);
+    f_wait(f);
+    char id[40];
+    snprintf(id, sizeof id, "%s", f->id);
+    struct cs_execution_row row = {.id = CS_STR("ex_1"),
+                                   .tenant = cs_str(f->me.tenant),
+                                   .session = cs_str(id),
+                                   .status = CS_STR("running"),
+                                   .created = cs_wall_ms()};
+    cs_store_execution_begin(f->store, &row, begun, f);
+    f_wait(f);
+    assert_int_equal(f->err.code, CS_OK);
+    uv_sleep(5);
+    assert_int_equal(expire(f), 0);
+    row.status = CS_STR("completed");
+    row.finished = cs_wall_ms();
+    row.envelope = CS_STR("{}");
+    cs_store_execution_end(f->store, &row, f_stored, f);
+    f_wait(f);
+    assert_int_equal(f->err.code, CS_OK);
+    assert_int_equal(expire(f), 36);
+}
+
 /* Whoever waits hears of it, whoever is inside can still leave. */
 static void closing_lets_nobody_wait(void **state)
 {
@@ -541,6 +582,7 @@ int main(void)
         T(the_end_leaves_nothing),
         T(the_end_is_told_to_who_is_inside_and_who_waits),
         T(an_idle_one_expires_with_its_files),
+        T(one_that_is_used_does_not_expire),
         T(closing_lets_nobody_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

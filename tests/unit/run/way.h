@@ -18,6 +18,7 @@ static struct {
     uv_loop_t loop;
     struct cs_runner *runner;
     struct cs_store *store;
+    struct cs_sessions *sessions;
     char dir[64]; /* scratch/, data/ */
     uv_timer_t timer;
     unsigned order; /* counts up with each done */
@@ -27,6 +28,7 @@ static struct {
 struct play {
     struct cs_run *run;
     bool is_done, failed;
+    unsigned begun;
     unsigned order; /* it was the so-manieth that was done */
     enum cs_status status;
     enum cs_code refused;
@@ -76,7 +78,15 @@ static inline void on_play_log(void *ctx, enum cs_level level, struct cs_str tex
     cs_buf_printf(&p->logs, "%.*s\n", CS_STR_ARG(text));
 }
 
-static const struct cs_run_watch play_watch = {.log = on_play_log};
+static inline void on_play_begun(void *ctx)
+{
+    struct play *p = ctx;
+    assert_non_null(p->run); /* start has returned */
+    assert_false(p->is_done);
+    p->begun++;
+}
+
+static const struct cs_run_watch play_watch = {.log = on_play_log, .begun = on_play_begun};
 
 static inline struct cs_request request_of(const char *code)
 {
@@ -142,6 +152,7 @@ static inline void open_runner(struct cs_runner_options o)
     struct cs_err err = {0};
     o.sandbox = &sandbox;
     o.store = world.store;
+    o.sessions = world.sessions;
     if (cs_runner_new(&world.loop, &o, &world.runner, &err) < 0)
         fail_msg("%s", err.msg);
 }

@@ -1,3 +1,5 @@
+#include <dirent.h>
+
 #include "base/json.h"
 #include "store/fixture.h"
 
@@ -122,6 +124,22 @@ static void a_key_stands_for_one_execution_for_a_day(void **state)
     assert_str_is(f->executions[0].id, "exec_3");
 }
 
+static void what_is_dropped_was_never_there(void **state)
+{
+    struct fixture *f = *state;
+    struct cs_execution_row row = f_execution("exec_1", "default");
+    row.key = CS_STR("again");
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_drop, f_stored, CS_STR("theirs"), row.id), CS_MISSING);
+    assert_int_equal(F(f, cs_store_execution_drop, f_stored, mine, row.id), CS_OK);
+    assert_int_equal(get(f, "exec_1", "default"), CS_MISSING);
+    row.id = CS_STR("exec_2");
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(end(f, "exec_2", "default"), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_drop, f_stored, mine, row.id), CS_MISSING);
+    assert_int_equal(get(f, "exec_2", "default"), CS_OK);
+}
+
 static void without_a_key_nothing_conflicts(void **state)
 {
     struct fixture *f = *state;
@@ -220,6 +238,19 @@ static void die_while_one_runs(const char *dir)
     _exit(f.err.code);
 }
 
+/* Files that say that somebody lives. */
+static int owners(struct fixture *f)
+{
+    char path[128];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/owners", f->dir);
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
 static void what_a_dead_process_ran_is_cancelled(void **state)
 {
     struct fixture *f = *state;
@@ -247,6 +278,7 @@ static void what_a_dead_process_ran_is_cancelled(void **state)
     assert_true(cs_json_is(cs_json_get(root, "session_id"), "ses_\"1"));
     assert_true(cs_json_is(cs_json_get(cs_json_get(root, "error"), "message"),
                            "the daemon ended while this execution ran"));
+    assert_int_equal(owners(f), 2);
     /* That of the store that is still open runs on. */
     get(f, "exec_mine", "default");
     assert_str_is(f->executions[0].status, "running");
@@ -286,6 +318,7 @@ int main(void)
         WITH(an_id_begins_once),
         WITH(another_tenants_execution_is_none),
         WITH(a_key_stands_for_one_execution_for_a_day),
+        WITH(what_is_dropped_was_never_there),
         WITH(without_a_key_nothing_conflicts),
         WITH(lists_are_newest_first_and_come_in_pages),
         WITH(a_list_is_bounded),

@@ -234,6 +234,45 @@ static void two_stores_of_one_process_share_it(void **state)
     assert_int_equal(f->count, 200);
 }
 
+/* It would be the last one to close it, if ours were not seen, and remove the log. */
+static void look_and_close(const char *path)
+{
+    sqlite3 *db = NULL;
+    sqlite3_open(path, &db);
+    sqlite3_exec(db, "SELECT count(*) FROM keys", NULL, NULL, NULL);
+    sqlite3_close(db);
+    _exit(0);
+}
+
+/* POSIX locks belong to the process: whoever closes any descriptor of the file loses them all. */
+static void a_store_that_opens_leaves_the_other_its_locks(void **state)
+{
+    struct fixture *f = *state, g = {0};
+    char path[128], byte = 0;
+    int pipes[2], status;
+    snprintf(path, sizeof path, "%s/caisson.db", f->dir);
+    f_close(f);
+    assert_int_equal(pipe(pipes), 0);
+    /* A child of now: a later one would inherit what SQLite knows of our locks. */
+    pid_t child = fork();
+    if (child == 0 && read(pipes[0], &byte, 1) == 1)
+        look_and_close(path);
+    f_open(f);
+    struct cs_execution_row row = f_execution("exec_a", "default");
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    strcpy(g.dir, f->dir);
+    uv_loop_init(&g.loop);
+    f_open(&g);
+    f_close(&g);
+    uv_loop_close(&g.loop);
+    assert_int_equal(write(pipes[1], &byte, 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    close(pipes[0]);
+    close(pipes[1]);
+    strcat(path, "-wal");
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 /* --- the file --- */
 
 static void it_is_for_us_alone_to_read(void **state)
@@ -573,6 +612,7 @@ int main(void)
         WITH(processes_share_it),
         WITH(a_key_is_used_once_among_all_processes),
         WITH(two_stores_of_one_process_share_it),
+        WITH(a_store_that_opens_leaves_the_other_its_locks),
         WITH(it_is_for_us_alone_to_read),
         WITH(a_file_that_is_none_of_ours_is_refused),
         WITH(a_damaged_file_is_told_as_damaged),
