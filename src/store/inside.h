@@ -114,8 +114,6 @@ void cs_op_tell_stored(const struct cs_op *op);
 /* For tests, which have less time. Before the first operation. */
 void cs_store_patience(struct cs_store *store, int ms);
 
-int64_t cs_store_now(void);
-
 /* --- sql.c --- */
 
 int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err);

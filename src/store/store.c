@@ -64,13 +64,6 @@ static struct cs_op *list_take(struct list *l)
     return first;
 }
 
-int64_t cs_store_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* --- an operation --- */
 
 struct cs_op *cs_op_new(struct cs_store *store, const struct cs_op_kind *kind, void *ctx)
