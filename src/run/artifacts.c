@@ -1,7 +1,6 @@
 /* What is too large for an answer is kept under a handle, which a later program opens: storage.c.
  */
 #include <stdio.h>
-#include <time.h>
 
 #include "base/time.h"
 #include "run/inside.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "store/statements.h"
 #include "store/store.h"
 

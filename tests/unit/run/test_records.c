@@ -239,7 +239,7 @@ static void those_that_run_elsewhere_are_not(void **state)
                                          .principal = CS_STR("local"),
                                          .language = CS_STR("typescript"),
                                          .key = CS_STR("key-1"),
-                                         .created = cs_now_ms()};
+                                         .created = cs_time_ms()};
     cs_store_execution_begin(other, &row, on_row, &r);
     until(&r.is_done);
     assert_int_equal(r.code, CS_OK);
