@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <strings.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "rest/rest.h"
 
 struct cs_access {
@@ -293,16 +293,9 @@ static void tell_rate(struct cs_exchange *x, const struct cs_rate *rate)
     set_number(x, "X-RateLimit-Reset", rate->reset_s);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool within_rate(struct cs_access *a, struct cs_exchange *x, const struct cs_caller *caller)
 {
-    struct cs_rate rate = cs_rate_take(a->rates, cs_str(caller->key_id), now_ms());
+    struct cs_rate rate = cs_rate_take(a->rates, cs_str(caller->key_id), cs_tick_ms());
     struct cs_err err = {0};
     tell_rate(x, &rate);
     if (rate.allowed)

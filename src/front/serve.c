@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/time.h"
 #include "front/data.h"
 #include "front/text.h"
 
@@ -13,6 +14,7 @@
 #define LAST_WORD_MS 2000 /* for what was cancelled to be recorded */
 #define HURRY_MS     1000 /* the same, after the second signal */
 #define WATCH_MS     1000
+#define SWEEP_MS     (60u * 60 * 1000)
 
 static void set_level(const struct cs_daemon *d)
 {
@@ -94,6 +96,15 @@ static void on_file_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was, c
         reload(h->data);
 }
 
+/* --- what is old is forgotten --- */
+
+static void on_sweep(uv_timer_t *t)
+{
+    struct cs_daemon *d = t->data;
+    cs_store_executions_forget(d->world.store, cs_time_ms() - (int64_t)d->settings.executions_keep,
+                               NULL, NULL);
+}
+
 /* --- the end --- */
 
 static void close_handle(uv_handle_t *h)
@@ -110,10 +121,12 @@ static void on_world_closed(void *ctx)
         close_handle((uv_handle_t *)&d->signals[i]);
     close_handle((uv_handle_t *)&d->timer);
     close_handle((uv_handle_t *)&d->watch);
+    close_handle((uv_handle_t *)&d->sweep);
 }
 
 void cs_daemon_shut(struct cs_daemon *d)
 {
+    uv_timer_stop(&d->sweep);
     cs_world_close(&d->world, on_world_closed, d);
 }
 
@@ -202,6 +215,9 @@ static void watch(struct cs_daemon *d)
     }
     uv_timer_init(d->loop, &d->timer);
     d->timer.data = d;
+    uv_timer_init(d->loop, &d->sweep);
+    d->sweep.data = d;
+    uv_timer_start(&d->sweep, on_sweep, 0, SWEEP_MS);
     uv_fs_poll_init(d->loop, &d->watch);
     d->watch.data = d;
     uv_fs_poll_start(&d->watch, on_file_changed, d->world.config, WATCH_MS);

@@ -35,7 +35,7 @@ struct cs_daemon {
     void *ctx;
     /* Inside. */
     uv_signal_t signals[3];
-    uv_timer_t timer;
+    uv_timer_t timer, sweep;
     uv_fs_poll_t watch;
     char scratch[CS_DATA_PATH];
     uint64_t deadline;

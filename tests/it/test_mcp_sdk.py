@@ -120,6 +120,11 @@ def test_what_policy_hides_is_nowhere(t):
     with client(t, "old", "stdio", {"github": peers.ours("github"), "plain": plain()}, policy) as c:
         t.lacks(c.tool("search_tools", server="github"), "createIssue")
         t.lacks(c.tool("search_tools", query="create an issue"), "createIssue")
+        t.lacks(c.tool("search_tools"), "plain")
+        readme = c.ask("readResource", {"uri": "caisson://tools/README.md"})["contents"][0]["text"]
+        t.has(readme, "# 6 tools of 1 servers\n")
+        t.has(readme, "Servers: github (6)\n")
+        t.lacks(readme, "plain")
         uris = [r["uri"] for r in c.ask("listResources")["resources"]]
         t.true("caisson://tools/github/listCommits.ts" in uris, "the others are there")
         t.true(not [u for u in uris if "createIssue" in u or "plain" in u], "hidden tools are listed: %r" % uris)
@@ -330,6 +335,49 @@ def test_a_client_that_goes_away_takes_its_executions_with_it(t):
                 running = json.loads(other.tool("get_execution", execution_id=execution, wait_ms=0))
                 t.true(running["status"] in ("running", "cancelled"), "status: %r" % running)
         t.true(d.process.poll() is None, "the daemon is gone")
+
+
+def test_a_client_that_hangs_up_in_the_middle_of_everything_leaves_nothing(t):
+    peers.configure(t, {"plain": plain(), "slow": plain("hang")})
+    calls = [("tools/call", {"name": "execute_code", "arguments": {"code": ENDLESS}}),
+             ("tools/call", {"name": "execute_code", "arguments": {"code": "return await slow.echo({})", "session_id": "new"}}),
+             ("tools/call", {"name": "call_tool", "arguments": {"server": "plain", "tool": "ask", "arguments": FORM}}),
+             ("tools/call", {"name": "search_tools", "arguments": {"query": "x"}}),
+             ("tools/call", {"name": "get_execution", "arguments": {"execution_id": "ex_" + "0" * 32}}),
+             ("tools/call", {"name": "get_execution", "arguments": {"execution_id": "art_" + "0" * 32}}),
+             ("resources/list", {}), ("resources/read", {"uri": "caisson://tools/plain/index.ts"}),
+             ("resources/read", {"uri": "caisson://executions/ex_" + "0" * 32}),
+             ("prompts/get", {"name": "explore-tools"}), ("prompts/get", {"name": "debug-execution", "arguments": {"execution_id": "x"}}),
+             ("completion/complete", {"ref": {"type": "ref/prompt", "name": "debug-execution"},
+                                      "argument": {"name": "execution_id", "value": ""}})]
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize",
+              "params": {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "x", "version": "1"}}},
+             {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    for i in range(36):
+        method, params = calls[i % len(calls)]
+        lines.append({"jsonrpc": "2.0", "id": i + 1, "method": method, "params": params})
+        if i % 3 == 0:
+            lines.append({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": i + 1 - i % 2}})
+    for wait in (0, 0.3, 1.5):
+        p = subprocess.Popen([t.binary, "mcp"], cwd=t.dir, env=t.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        p.stdin.flush()
+        time.sleep(wait)
+        children = children_of(p.pid)
+        p.stdin.close()
+        p.stdin = None
+        try:
+            out, err = p.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            raise Failed("it does not end: %r" % p.communicate())
+        t.log.append("%r\n%s\n%s" % (wait, out.decode()[-3000:], err.decode()[-6000:]))
+        t.equal(p.returncode, 0, "status (%s)" % err.decode()[-3000:])
+        t.lacks(err.decode(), "Sanitizer")
+        end = time.monotonic() + 3
+        while time.monotonic() < end and [c for c in children if os.path.exists("/proc/%d" % c)]:
+            time.sleep(0.05)
+        t.equal([c for c in children if os.path.exists("/proc/%d" % c)], [], "processes that are left")
 
 
 def test_an_execution_can_be_waited_for_and_read_by_another_client(t):

@@ -1,0 +1,28 @@
+/* What time it is, in milliseconds. Pure; runs in every process (in a worker both are its own
+ * clock). */
+#ifndef CS_BASE_TIME_H
+#define CS_BASE_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t cs_clock_ms(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Since 1970: for what is kept, or told to people. It may jump. */
+static inline int64_t cs_time_ms(void)
+{
+    return cs_clock_ms(CLOCK_REALTIME);
+}
+
+/* Since some moment: for how long something takes. It never jumps. */
+static inline int64_t cs_tick_ms(void)
+{
+    return cs_clock_ms(CLOCK_MONOTONIC);
+}
+
+#endif
