@@ -210,6 +210,8 @@ static const char *contradiction(const struct look *l, bool http10)
         return "there is more than one Transfer-Encoding";
     if (l->lengths > 0 && l->encodings > 0)
         return "there are both a Content-Length and a Transfer-Encoding";
+    if (l->encodings > 0 && http10)
+        return "HTTP/1.0 has no Transfer-Encoding";
     if (l->hosts == 0 && !http10)
         return "there is no Host";
     return l->hosts > 1 ? "there is more than one Host" : NULL;

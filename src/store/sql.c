@@ -235,7 +235,7 @@ static int set_up(struct cs_db *db, struct cs_err *err)
     static const char setup[] = "PRAGMA journal_mode = WAL;"
                                 "PRAGMA synchronous = " CS_STORE_SYNC ";"
                                 "PRAGMA journal_size_limit = 67108864;"
-                                "PRAGMA cache_size = -32768;"
+                                "PRAGMA cache_size = -4096;"
                                 "PRAGMA temp_store = MEMORY;"
                                 "PRAGMA trusted_schema = OFF;";
     int code = SQLITE_BUSY;

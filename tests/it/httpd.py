@@ -113,7 +113,7 @@ class Probe:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
-            status = self.process.wait(20)
+            status = self.process.wait(90)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = "no end after SIGTERM"
@@ -168,3 +168,12 @@ def until_true(what, seconds=10):
             return False
         time.sleep(0.02)
     return True
+
+
+def certificate(t, name="tls"):
+    d = os.path.join(t.dir, name)
+    os.makedirs(d)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", d + "/key.pem", "-out", d + "/cert.pem", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+    return d

@@ -519,3 +519,16 @@ def test_a_tenant_that_fills_the_queue_does_not_keep_another_out(t):
         for one in crowd:
             one.join(30)
         t.true(statuses.count(503) >= 10, "they were not told: %r" % statuses)
+
+
+def test_connections_that_do_nothing_make_room(t):
+    with Daemon(t, "--server.max_connections", "20") as d:
+        crowd = [socket.create_connection(("127.0.0.1", d.port)) for _ in range(20)]
+        try:
+            t.equal(ask(t, d).status, 503)
+            time.sleep(2.2)
+            for _ in range(5):
+                must_run(t, ask(t, d))
+        finally:
+            for s in crowd:
+                s.close()

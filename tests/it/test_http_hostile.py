@@ -8,7 +8,7 @@ import socket
 import time
 
 from harness import table
-from httpd import HEAD, Probe, first_status, rest, until, until_true
+from httpd import HEAD, Probe, certificate, first_status, rest, until, until_true
 
 DRIVES_TOOLS = True  # of the test build; the program itself is not in it
 
@@ -28,6 +28,7 @@ DRIVES_TOOLS = True  # of the test build; the program itself is not in it
     ("huge length", b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\nabcd", (400, 413)),
     ("wrapping length", b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 18446744073709551620\r\n\r\nabcd", (400, 413)),
     ("two encodings", b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"),
+    ("chunks in HTTP/1.0", b"POST /body HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     ("unknown encoding", b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", (400, 501)),
     ("encoding list", b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", (400, 501)),
     ("space before colon", b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length : 4\r\n\r\nabcd"),
@@ -228,15 +229,18 @@ def test_ten_thousand_idle_connections_are_held(t):
         t.true(until_true(lambda: p.fds() <= fds, 5), "%d descriptors, before: %d" % (p.fds(), fds))
 
 
-def test_rubbish_and_sudden_death_leave_nothing_behind(t):
+@table([("plain", False), ("TLS", True)])
+def test_rubbish_and_sudden_death_leave_nothing_behind(t, name, tls):
     chance = random.Random(7)
     good = [b"GET /later?ms=3 HTTP/1.1\r\n%s\r\n" % HEAD, b"POST /body HTTP/1.1\r\n%sContent-Length: 20\r\n\r\n%s" % (HEAD, b"x" * 20),
             b"PUT /body HTTP/1.1\r\n%sTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n" % HEAD,
             b"GET /stream?count=5&ms=1 HTTP/1.1\r\n%s\r\n" % HEAD, b"GET /stream?count=0 HTTP/1.1\r\n%s\r\n" % HEAD,
             b"GET /never HTTP/1.1\r\n%s\r\n" % HEAD, b"GET /big?bytes=500000 HTTP/1.1\r\n%s\r\n" % HEAD,
             b"GET /big?bytes=500000 HTTP/1.1\r\n%sAccept-Encoding: gzip\r\n\r\n" % HEAD, b"GET /flood HTTP/1.1\r\n%s\r\n" % HEAD]
-    leaks = "halt_on_error=1" if "detect_leaks=0" in os.environ.get("ASAN_OPTIONS", "") else "detect_leaks=1"
-    with Probe(t, "request_ms", 500, "idle_ms", 500, "unsent_bytes", 200000, env={"ASAN_OPTIONS": leaks}) as p:
+    # The soak of the doors looks for leaks without TLS.
+    leaks = "detect_leaks=%d" % tls
+    with Probe(t, "request_ms", 500, "idle_ms", 500, "unsent_bytes", 200000, env={"ASAN_OPTIONS": leaks},
+               tls=certificate(t) if tls else None) as p:
         p.get("/echo")
         fds = p.fds()
 
@@ -250,7 +254,7 @@ def test_rubbish_and_sudden_death_leave_nothing_behind(t):
             elif kind == 2:
                 at = chance.randrange(len(data))
                 data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1:]
-            s = p.connect()
+            s = p.connect(raw=n % 3 == 0)
             try:
                 s.sendall(data)
                 if chance.random() < 0.3:
@@ -278,5 +282,5 @@ def test_rubbish_and_sudden_death_leave_nothing_behind(t):
             other.sendall(good[5])
             time.sleep(0.1)
             p.process.send_signal(signal.SIGTERM)
-            p.process.wait(20)
+            p.process.wait(90)  # it also looks for leaks
         s.close()

@@ -3,14 +3,13 @@
 import gzip
 import http.client
 import json
-import os
 import socket
 import ssl
 import subprocess
 import time
 
 from harness import table
-from httpd import HEAD, Probe, answers, first_status, rest, tool, until, until_true
+from httpd import HEAD, Probe, answers, certificate, first_status, rest, tool, until, until_true
 
 DRIVES_TOOLS = True  # of the test build; the program itself is not in it
 
@@ -265,6 +264,7 @@ def test_close_from_within_a_request_tells_everybody(t):
         gone = sorted(p.event("gone")["path"] for _ in range(5))
         t.equal(gone, ["/close", "/flood", "/later", "/never", "/stream"])
         p.event("closed")
+        p.process.wait(10)
         for s in held:
             s.close()
 
@@ -303,15 +303,6 @@ def test_it_listens_on_ipv6(t):
 
 
 # --- TLS
-
-def certificate(t, name="tls"):
-    d = os.path.join(t.dir, name)
-    os.makedirs(d)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                    "-keyout", d + "/key.pem", "-out", d + "/cert.pem", "-days", "2", "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
-    return d
-
 
 def test_over_tls_everything_is_the_same(t):
     with Probe(t, "body_bytes", 100000, "unsent_bytes", 300000, tls=certificate(t)) as p:

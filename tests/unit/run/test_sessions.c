@@ -199,6 +199,37 @@ static void one_at_a_time_in_their_order(void **state)
     }
 }
 
+static void run_for(struct fixture *f, int ms)
+{
+    for (int i = 0; i < ms; i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+        uv_sleep(1);
+    }
+}
+
+/* Whenever they came: nobody is lucky to look at the right moment. */
+static void who_came_first_is_served_first(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    for (int round = 0; round < 10; round++) {
+        struct wish a, b, c;
+        assert_int_equal(hold(&a, f, 0), CS_OK);
+        ask(&b, f, 5000);
+        run_for(f, 2 * round + 1);
+        ask(&c, f, 5000);
+        run_for(f, 25);
+        release(&a, "");
+        while (!b.done)
+            uv_run(&f->loop, UV_RUN_ONCE);
+        assert_false(c.done);
+        release(&b, "");
+        while (!c.done)
+            uv_run(&f->loop, UV_RUN_ONCE);
+        release(&c, "");
+    }
+}
+
 static void who_does_not_wait_is_told_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -569,6 +600,7 @@ int main(void)
         T(state_is_kept_and_counted),
         T(what_is_no_state_is_not_kept),
         T(one_at_a_time_in_their_order),
+        T(who_came_first_is_served_first),
         T(who_does_not_wait_is_told_at_once),
         T(two_sessions_do_not_wait_for_each_other),
         T(waiting_can_be_given_up),
