@@ -28,6 +28,7 @@ static void drop_event(struct cs_peer *peer, struct event *e)
     cs_link_off(&e->link);
     peer->event_count--;
     peer->event_bytes -= e->len;
+    peer->mcp->event_bytes -= e->len;
     free(e);
 }
 
@@ -41,8 +42,10 @@ static void keep(struct cs_peer *peer, uint64_t stream, uint64_t number, struct 
     cs_link_before(&peer->events, &e->link);
     peer->event_count++;
     peer->event_bytes += e->len;
+    peer->mcp->event_bytes += e->len;
     while (peer->event_count > 1 &&
-           (peer->event_count > CS_EVENTS || peer->event_bytes > CS_EVENT_BYTES))
+           (peer->event_count > CS_EVENTS || peer->event_bytes > CS_EVENT_BYTES ||
+            peer->mcp->event_bytes > CS_EVENT_BYTES_ALL))
         drop_event(peer, CS_OF(peer->events.next, struct event, link));
 }
 
