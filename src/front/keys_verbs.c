@@ -141,14 +141,9 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
 
 static const char *state_of(const struct cs_key_row *row)
 {
-<<<<<<< HEAD
     if (row->revoked)
         return "revoked";
     return row->expires && row->expires <= cs_time_ms() ? "expired" : "active";
-=======
-    bool expired = row->expires && row->expires <= cs_time_ms();
-    return row->revoked ? "revoked" : expired ? "expired" : "active";
->>>>>>> store
 }
 
 static void put_row(struct cs_json_writer *w, const struct cs_key_row *row, const char *key)
