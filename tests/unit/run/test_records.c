@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <sqlite3.h>
 
+#include "base/time.h"
+
 static char session[64];       /* of the test; empty: none yet */
 static struct cs_store *other; /* as another process has it: it sees what is committed */
 
