@@ -15,12 +15,15 @@
 #define HEAD_BYTES     (32u << 10)
 #define UNSENT_BYTES   (16u << 20)
 #define COMPRESS_BYTES (1u << 20)
+#define FLUSH_TICKS    50 /* of 10 ms, for the last answers to leave */
 
 struct serve {
     struct cs_daemon daemon;
     struct cs_access *access;
     struct cs_rest *rest;
     struct cs_http *http;
+    uv_timer_t flush;
+    unsigned ticks;
 };
 
 /* --- an exchange finds its door --- */
@@ -116,13 +119,26 @@ static void on_http_closed(void *ctx)
     cs_daemon_shut(&s->daemon);
 }
 
+/* Connections close by themselves once they are answered; those that do not are cut. */
+static void on_flush(uv_timer_t *timer)
+{
+    struct serve *s = timer->data;
+    if (cs_http_connections(s->http) > 0 && ++s->ticks < FLUSH_TICKS)
+        return;
+    uv_close((uv_handle_t *)timer, NULL);
+    cs_http_close(s->http, on_http_closed, s);
+}
+
 static void shut(struct cs_daemon *d)
 {
     struct serve *s = d->ctx;
-    if (s->http)
-        cs_http_close(s->http, on_http_closed, s);
-    else
+    if (!s->http) {
         on_http_closed(s);
+        return;
+    }
+    uv_timer_init(d->loop, &s->flush);
+    s->flush.data = s;
+    uv_timer_start(&s->flush, on_flush, 0, 10);
 }
 
 static void reloaded(struct cs_daemon *d)

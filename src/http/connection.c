@@ -10,7 +10,8 @@
 #include "http/flow.h"
 #include "http/inside.h"
 
-#define ACCEPT_AT_ONCE 64  /* then others have their turn */
+#define ACCEPT_AT_ONCE 64 /* then others have their turn */
+#define LONG_IDLE_MS   2000
 #define LINGERING_MAX  256 /* more hang up without waiting */
 #define EVENTS         64
 #define CROWD          1000
@@ -148,6 +149,21 @@ static void turn_away_without_files(struct cs_http *http)
     http->spare_fd = cs_http_spare();
 }
 
+/* Whoever has asked for nothing for the longest time makes room: connections that do nothing must
+ * not keep others out. */
+static bool has_room(struct cs_http *http)
+{
+    struct cs_connection *c = (struct cs_connection *)http->waiters[CS_WAIT_IDLE].first;
+    if (http->count < http->options.max_connections)
+        return true;
+    if (!c || http->count >= http->options.max_connections + CS_HTTP_ROOM ||
+        uv_now(http->loop) - c->since < LONG_IDLE_MS || cs_http_has_begun(c))
+        return false;
+    cs_http_wait(http, &c->waiter, CS_WAIT_NOTHING);
+    cs_http_shut(c);
+    return true;
+}
+
 void cs_http_on_accept(uv_poll_t *poll, int status, int events)
 {
     struct cs_http *http = poll->data;
@@ -164,7 +180,7 @@ void cs_http_on_accept(uv_poll_t *poll, int status, int events)
             return;
         if (fd < 0)
             continue; /* the peer was gone before we looked */
-        if (http->count >= http->options.max_connections)
+        if (!has_room(http))
             turn_away(http, fd);
         else
             http->mhd->add_connection(http->daemon, fd, (struct sockaddr *)&address, len);

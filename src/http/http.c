@@ -177,7 +177,7 @@ static int start_daemon(struct cs_http *http, const struct cs_http_options *o, s
         MHD_OPTION_NOTIFY_COMPLETED, cs_http_on_completed, http,                /**/
         MHD_OPTION_NOTIFY_CONNECTION, cs_http_on_connection, http,              /**/
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                      /**/
-        MHD_OPTION_CONNECTION_LIMIT, o->max_connections + 1,                    /**/
+        MHD_OPTION_CONNECTION_LIMIT, o->max_connections + CS_HTTP_ROOM,         /**/
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)o->head_bytes + POOL_EXTRA, /**/
         MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* the deadlines are ours */
         MHD_OPTION_STRICT_FOR_CLIENT, 0,   /**/

@@ -17,6 +17,8 @@
 #include "http/http.h"
 #include "http/mhd.h"
 
+#define CS_HTTP_ROOM 64 /* connections beyond the most, while others make room */
+
 /* What a connection waits for; each has a list in the order of the deadlines. */
 enum cs_wait {
     CS_WAIT_NOTHING, /* its owner takes as long as it wants */

@@ -7,7 +7,9 @@
  *     review.c     get_execution: an execution that runs, or that is on record
  *     page.c       pieces of what an execution left behind
  *     discover.c   search_tools, and what a failed program probably wanted
+ *     signature.c  a tool in a line
  *     resources.c  the tree of tools and executions as resources
+ *     follow.c     executions change while they run
  *     prompts.c, complete.c
  */
 #ifndef CS_MCP_HOUSE_H
@@ -42,6 +44,11 @@ uint64_t cs_house_tokens(const struct cs_mcp_call *call);
 
 /* May this caller see that tool? `ctx` is the call. */
 bool cs_house_allowed(void *ctx, const struct cs_tool *tool);
+
+/* Servers with tools that this caller may see: "github (117), slack (4)", at most so many and how
+ * many more. Returns how many there are; `tools` is how many tools they have. */
+size_t cs_house_servers(struct cs_mcp_call *call, const struct cs_catalogue *catalogue, size_t most,
+                        size_t *tools, struct cs_buf *out);
 
 /* A JSON object, also if a model wrote it as a text: then it is that text, in the call's arena.
  * Empty: there is none. */
@@ -106,6 +113,9 @@ void cs_house_when_listed(struct cs_mcp_call *call, void (*then)(struct cs_mcp_c
  */
 void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, struct cs_str intent,
                     uint64_t tokens, struct cs_buf *out);
+
+/* --- signature.c, pure --- */
+
 /* "github.listCommits({owner: string, repo: string, sha?: string})", from the schema of its input.
  */
 void cs_house_signature(const struct cs_tool *tool, struct cs_buf *out);
@@ -138,15 +148,18 @@ void cs_page_logs(struct cs_json_val envelope, struct cs_buf *out);
 
 /* --- resources.c --- */
 
-/* What a URI names, as "kind/first/second", decoded, in the arena; NULL: it is none of ours. Pure.
+/* What a URI names, as "kind/first/second", decoded, in the arena; false: it is none of ours. Pure.
  */
-struct cs_uri {
+struct cs_house_uri {
     struct cs_str kind, first, second; /* "tools", "github", "listCommits.ts"; may be empty */
 };
-bool cs_house_uri(struct cs_str uri, struct cs_arena *arena, struct cs_uri *parts);
+bool cs_house_uri(struct cs_str uri, struct cs_arena *arena, struct cs_house_uri *parts);
+
+/* --- follow.c --- */
 
 /* Clients that subscribed are told when something of this execution changes, now and then. */
 void cs_house_follow(struct cs_house *house, struct cs_run *run, struct cs_str tenant);
+void cs_house_subscribed(struct cs_mcp *mcp, const struct cs_caller *caller, struct cs_str uri);
 void cs_followers_close(struct cs_house *house);
 
 /* --- complete.c, pure --- */

@@ -4,7 +4,7 @@
  *
  *     protocol: proto.h rpc.c era.c request.c progress.c asks.c seal.c tasks.c listen.c
  *               peers.c streams.c endpoint.c stdio.c
- *     offered:  offer.c execute.c review.c discover.c resources.c prompts.c complete.c | fixtures.c
+ *     offered:  offer.c and the others that house.h names | fixtures.c
  *
  * What is offered never sees an era, a transport, a stream or a task: it gets a call and answers
  * it.
@@ -25,7 +25,6 @@ enum {
     CS_RPC_METHOD = -32601,
     CS_RPC_PARAMS = -32602,
     CS_RPC_INTERNAL = -32603,
-    CS_RPC_RESOURCE = -32002, /* no such resource; the newest revision has CS_RPC_PARAMS for it */
     CS_RPC_HEADER = -32020,
     CS_RPC_CAPABILITY = -32021,
     CS_RPC_VERSION = -32022,
@@ -56,6 +55,9 @@ struct cs_mcp_offer {
     const struct cs_mcp_method *methods;
     int (*open)(struct cs_mcp *mcp, void **own, struct cs_err *err);
     void (*close)(void *own);
+    /* Somebody wants to be told when this resource changes (cs_mcp_resource_updated), whether it is
+     * there or not. NULL: that happens anyhow. */
+    void (*subscribed)(struct cs_mcp *mcp, const struct cs_caller *caller, struct cs_str uri);
     /* A task that the protocol has forgotten (another process, a restart): answers the call with
      * the result that the tools/call would have had, or an error. NULL: there are none. */
     void (*recall)(struct cs_mcp_call *call, struct cs_str task);

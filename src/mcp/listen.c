@@ -104,6 +104,13 @@ static void acknowledge(struct cs_req *r)
     cs_req_say(r, cs_buf_str(&out), false);
 }
 
+static void tell_offer(struct cs_req *r, struct cs_str uri)
+{
+    const struct cs_mcp_offer *offer = r->call.mcp->offer;
+    if (offer->subscribed)
+        offer->subscribed(r->call.mcp, &r->call.caller, uri);
+}
+
 void cs_listen_start(struct cs_req *r)
 {
     struct cs_mcp *m = r->call.mcp;
@@ -131,6 +138,8 @@ void cs_listen_start(struct cs_req *r)
     if (r->speaks_tasks)
         read_names(l, cs_json_get(filter, "taskIds"), &l->tasks, &r->call.arena);
     acknowledge(r);
+    for (const struct cs_uri *u = l->uris; u; u = u->next)
+        tell_offer(r, cs_strn(u->text, u->len));
 }
 
 void cs_listen_end(struct cs_req *r)
@@ -259,6 +268,7 @@ void cs_sub_subscribe(struct cs_req *r)
         add(&peer->uris, uri);
         peer->uri_count++;
     }
+    tell_offer(r, uri);
     cs_mcp_result(&r->call, CS_STR("{}"));
 }
 

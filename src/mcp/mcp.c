@@ -77,6 +77,7 @@ int cs_mcp_new(uv_loop_t *loop, const struct cs_mcp_options *options, struct cs_
     m->options = *options;
     m->offer = options->fixtures ? &cs_mcp_fixtures : &cs_mcp_house;
     cs_link_init(&m->peers);
+    cs_link_init(&m->crowds);
     cs_link_init(&m->tasks);
     cs_link_init(&m->asks);
     cs_link_init(&m->reqs);
@@ -123,6 +124,8 @@ void cs_mcp_close(struct cs_mcp *m)
         else
             cs_peer_close(peer);
     }
+    while (!cs_link_alone(&m->crowds))
+        cs_peer_close(CS_OF(m->crowds.next, struct cs_peer, link));
     if (m->offer->close)
         m->offer->close(m->own);
     while (!cs_link_alone(&m->reqs))
@@ -164,9 +167,9 @@ void cs_mcp_tools_changed(struct cs_mcp *m)
 void cs_mcp_figures(const struct cs_mcp *m, struct cs_mcp_figures *figures)
 {
     *figures = (struct cs_mcp_figures){
-        .requests = m->requests,
-        .errors = m->errors,
-        .sessions = m->sessions,
-        .streams = m->streams,
-    };
+        .requests = m->requests, .errors = m->errors, .sessions = m->sessions};
+    for (struct cs_link *l = m->all_streams.next; l != &m->all_streams; l = l->next) {
+        const struct cs_stream *s = CS_OF(l, struct cs_stream, all);
+        figures->streams += s->x && s->sse;
+    }
 }

@@ -12,6 +12,8 @@ CS_EMBED(tools_json, "src/mcp/tools.json")
 
 #define ANSWER_TOKENS 6000u
 #define FAULTS        5
+#define SERVERS_NAMED 12
+#define NAME_BYTES    40
 
 #define INSTRUCTIONS                                                                             \
     "Caisson runs programs next to the tools of many MCP servers. Work like this:\n"             \
@@ -226,7 +228,28 @@ static void call_tool(struct cs_mcp_call *call)
 
 /* --- instructions --- */
 
-#define SERVERS_NAMED 12
+size_t cs_house_servers(struct cs_mcp_call *call, const struct cs_catalogue *catalogue, size_t most,
+                        size_t *all, struct cs_buf *out)
+{
+    size_t servers = 0, count = 0, total = cs_catalogue_count(catalogue);
+    struct cs_str server = {0};
+    *all = 0;
+    for (size_t i = 0; i <= total; i++) {
+        const struct cs_tool *t = i < total ? cs_catalogue_at(catalogue, i) : NULL;
+        if (!t || !cs_str_eq(t->server, server)) {
+            if (count && servers++ < most)
+                cs_buf_printf(out, "%s%.*s (%zu)", servers > 1 ? ", " : "",
+                              CS_STR_ARG(cs_utf8_cut(server, NAME_BYTES)), count);
+            *all += count;
+            server = t ? t->server : server;
+            count = 0;
+        }
+        count += t && cs_house_allowed(call, t);
+    }
+    if (servers > most)
+        cs_buf_printf(out, " and %zu more", servers - most);
+    return servers;
+}
 
 static void instruct(struct cs_mcp *mcp, const struct cs_caller *caller, struct cs_buf *out)
 {
@@ -236,23 +259,11 @@ static void instruct(struct cs_mcp *mcp, const struct cs_caller *caller, struct 
         return;
     /* What the caller may see is asked for as by a call of theirs. */
     struct cs_mcp_call asks = {.mcp = mcp, .caller = *caller};
+    CS_AUTO_BUF struct cs_buf servers = {0};
     struct cs_catalogue *catalogue = cs_tools_current(outside);
-    size_t servers = 0, count = 0;
-    struct cs_str server = {0};
-    for (size_t i = 0; i <= cs_catalogue_count(catalogue); i++) {
-        const struct cs_tool *t =
-            i < cs_catalogue_count(catalogue) ? cs_catalogue_at(catalogue, i) : NULL;
-        if (!t || !cs_str_eq(t->server, server)) {
-            if (count && servers++ < SERVERS_NAMED)
-                cs_buf_printf(out, "%s%.*s (%zu)", servers == 1 ? "\n\nServers (tools): " : ", ",
-                              CS_STR_ARG(cs_utf8_cut(server, 40)), count);
-            server = t ? t->server : server;
-            count = 0;
-        }
-        count += t && cs_house_allowed(&asks, t);
-    }
-    if (servers > SERVERS_NAMED)
-        cs_buf_printf(out, " and %zu more", servers - SERVERS_NAMED);
+    size_t all;
+    if (cs_house_servers(&asks, catalogue, SERVERS_NAMED, &all, &servers))
+        cs_buf_printf(out, "\n\nServers (tools): %.*s", CS_STR_ARG(cs_buf_str(&servers)));
     cs_catalogue_unref(catalogue);
 }
 
@@ -339,5 +350,6 @@ const struct cs_mcp_offer cs_mcp_house = {
     .methods = methods,
     .open = open_house,
     .close = close_house,
+    .subscribed = cs_house_subscribed,
     .recall = cs_house_recall,
 };

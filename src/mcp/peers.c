@@ -23,7 +23,7 @@ struct cs_peer *cs_peer_new(struct cs_mcp *m, enum cs_peer_kind kind,
     cs_link_init(&peer->reqs);
     cs_link_init(&peer->streams);
     cs_link_init(&peer->events);
-    cs_link_before(&m->peers, &peer->link);
+    cs_link_before(kind == CS_PEER_CROWD ? &m->crowds : &m->peers, &peer->link);
     return peer;
 }
 
@@ -60,9 +60,9 @@ void cs_peer_close(struct cs_peer *peer)
 
 struct cs_peer *cs_peer_crowd(struct cs_mcp *m, const struct cs_caller *caller)
 {
-    for (struct cs_link *l = m->peers.next; l != &m->peers; l = l->next) {
+    for (struct cs_link *l = m->crowds.next; l != &m->crowds; l = l->next) {
         struct cs_peer *peer = CS_OF(l, struct cs_peer, link);
-        if (peer->kind == CS_PEER_CROWD && cs_caller_same(&peer->caller, caller)) {
+        if (cs_caller_same(&peer->caller, caller)) {
             peer->caller = *caller; /* its role may be another by now */
             peer->used = cs_mcp_now();
             return peer;
@@ -132,9 +132,9 @@ struct cs_peer *cs_session_find(struct cs_mcp *m, const struct cs_caller *caller
     return NULL;
 }
 
-void cs_peers_tick(struct cs_mcp *m, uint64_t now)
+static void forget_idle(struct cs_link *list, uint64_t now)
 {
-    for (struct cs_link *l = m->peers.next, *next; l != &m->peers; l = next) {
+    for (struct cs_link *l = list->next, *next; l != list; l = next) {
         struct cs_peer *peer = CS_OF(l, struct cs_peer, link);
         next = l->next;
         if (peer->kind == CS_PEER_LINES)
@@ -144,6 +144,12 @@ void cs_peers_tick(struct cs_mcp *m, uint64_t now)
         else if (now - peer->used > CS_SESSION_IDLE)
             cs_peer_close(peer);
     }
+}
+
+void cs_peers_tick(struct cs_mcp *m, uint64_t now)
+{
+    forget_idle(&m->peers, now);
+    forget_idle(&m->crowds, now);
 }
 
 void cs_peer_tell(struct cs_peer *peer, struct cs_str json)

@@ -13,25 +13,28 @@
 #include "base/link.h"
 #include "mcp/inside.h"
 
-#define CS_PEER_REQUESTS  256u       /* under way at once, for each peer */
-#define CS_PEER_URIS      1000u      /* subscribed to */
-#define CS_PEER_URI_BYTES 4096u      /* of one of them */
-#define CS_CALLER_PEERS   1000u      /* sessions of one caller */
-#define CS_CALLER_TASKS   1000u      /* tasks of one caller that are remembered */
-#define CS_PEERS          10000u     /* sessions in all */
-#define CS_SESSION_IDLE   3600000u   /* ms; then it is forgotten */
-#define CS_ASK_WAIT       600000u    /* ms; so long an answer is waited for */
-#define CS_ID_BYTES       512u       /* of a request's id, a progress token, a key */
-#define CS_EVENTS         1024u      /* kept for resumption, for each session ... */
-#define CS_EVENT_BYTES    (4u << 20) /* ... and the last one whatever its size */
-#define CS_OLD_STREAMS    64u        /* that are over and may be resumed, for each session */
-#define CS_TASK_TTL       3600000u   /* ms */
-#define CS_TASK_AFTER     2000u      /* ms; then a call that may be one becomes one */
-#define CS_KEEP_ALIVE     20000u     /* ms without a word on a stream */
-#define CS_HEARTBEAT      10000u     /* ms without progress */
-#define CS_PROGRESS_PACE  100u       /* ms from one to the next */
-#define CS_LOGS_A_SECOND  200u       /* of one call; others are dropped */
-#define CS_DEPTH          128u
+#define CS_PEER_REQUESTS   256u         /* under way at once, for each peer */
+#define CS_PEER_URIS       1000u        /* subscribed to */
+#define CS_PEER_URI_BYTES  4096u        /* of one of them */
+#define CS_CALLER_PEERS    1000u        /* sessions of one caller */
+#define CS_CALLER_TASKS    1000u        /* tasks of one caller that are remembered */
+#define CS_PEERS           10000u       /* sessions in all */
+#define CS_SESSION_IDLE    3600000u     /* ms; then it is forgotten */
+#define CS_ASK_WAIT        600000u      /* ms; so long an answer is waited for */
+#define CS_ID_BYTES        512u         /* of a request's id, a progress token, a key */
+#define CS_EVENTS          1024u        /* kept for resumption, for each session ... */
+#define CS_EVENT_BYTES     (4u << 20)   /* ... and the last one whatever its size */
+#define CS_EVENT_BYTES_ALL (256u << 20) /* of all sessions; then each keeps its last one */
+#define CS_HELD_BYTES      (512u << 20) /* parameters of all requests under way */
+#define CS_OLD_STREAMS     64u          /* that are over and may be resumed, for each session */
+#define CS_TASK_TTL        3600000u     /* ms */
+#define CS_TASK_AFTER      2000u        /* ms; then a call that may be one becomes one */
+#define CS_KEEP_ALIVE      20000u       /* ms without a word on a stream */
+#define CS_HEARTBEAT       10000u       /* ms without progress */
+#define CS_PROGRESS_PACE   100u         /* ms from one to the next */
+#define CS_LOGS_A_SECOND   200u         /* of one call; others are dropped */
+#define CS_QUESTIONS       64u          /* of one call, open at once */
+#define CS_DEPTH           128u
 
 enum cs_version { CS_V2024, CS_V2025_03, CS_V2025_06, CS_V2025_11, CS_VMODERN, CS_VNONE };
 #define CS_NEWEST_LEGACY CS_V2025_11
@@ -68,9 +71,10 @@ struct cs_mcp {
     uv_timer_t tick, soon, pace;
     unsigned handles;
     bool closing;
-    struct cs_link peers, tasks, asks, reqs, all_streams;
+    struct cs_link peers, crowds, tasks, asks, reqs, all_streams;
     struct cs_peer *buckets[1024]; /* sessions by their id */
-    uint32_t sessions, streams;
+    uint32_t sessions;
+    size_t held, event_bytes; /* parameters of requests; events of all sessions */
     uint64_t requests, errors;
     struct cs_json capabilities; /* of the offer */
 };
@@ -78,7 +82,7 @@ struct cs_mcp {
 enum cs_peer_kind { CS_PEER_LINES, CS_PEER_SESSION, CS_PEER_CROWD };
 
 struct cs_peer {
-    struct cs_link link; /* mcp->peers */
+    struct cs_link link; /* mcp->peers, or mcp->crowds */
     struct cs_mcp *mcp;
     enum cs_peer_kind kind;
     struct cs_caller caller;

@@ -86,6 +86,7 @@ static struct cs_req *make(const struct cs_wanted *wanted, struct cs_json_val me
     cs_token_copy(r->id, cs_json_get(message, "id"));
     if (cs_json_type(params) == CS_JSON_OBJECT) {
         cs_buf_putstr(&r->text, cs_json_raw(params));
+        peer->mcp->held += r->text.len;
         /* It was parsed as part of the message a moment ago. */
         if (cs_json_parse(cs_buf_str(&r->text), &cs_rpc_limits, &r->doc, NULL) == 0)
             r->call.params = cs_json_root(&r->doc);
@@ -133,7 +134,7 @@ void cs_req_start(const struct cs_wanted *wanted, struct cs_json_val message)
 {
     struct cs_mcp *m = wanted->peer->mcp;
     struct cs_req *r = make(wanted, message);
-    if (r->peer->req_count > CS_PEER_REQUESTS) {
+    if (r->peer->req_count > CS_PEER_REQUESTS || m->held > CS_HELD_BYTES) {
         cs_req_refuse(r, CS_RPC_INTERNAL, 429, "too many requests are under way: wait for some",
                       (struct cs_str){0});
         return;
@@ -172,6 +173,7 @@ void cs_req_free(struct cs_req *r)
     if (r->task)
         r->task->req = NULL;
     cs_json_done(&r->doc);
+    r->call.mcp->held -= r->text.len;
     cs_buf_done(&r->text);
     cs_buf_done(&r->words);
     cs_buf_done(&r->outcome);

@@ -17,7 +17,6 @@
 
 #define PAGE        100
 #define ABOUT_BYTES 120
-#define TELL_MS     500 /* between two updates of one execution */
 #define URI_BYTES   1000
 #define TYPESCRIPT  "text/x-typescript"
 #define TOOLS       "caisson://tools/"
@@ -67,7 +66,7 @@ static bool decode(struct cs_str part, struct cs_arena *arena, struct cs_str *ou
     return true;
 }
 
-bool cs_house_uri(struct cs_str uri, struct cs_arena *arena, struct cs_uri *parts)
+bool cs_house_uri(struct cs_str uri, struct cs_arena *arena, struct cs_house_uri *parts)
 {
     static const char scheme[] = "caisson://";
     if (!cs_str_starts(uri, scheme) || uri.len > URI_BYTES)
@@ -251,7 +250,7 @@ static void refuse(struct cs_mcp_call *call, const char *message)
     cs_json_key(&w, "uri");
     cs_json_put_str(&w, cs_utf8_cut(uri, URI_BYTES));
     cs_json_close(&w, '}');
-    cs_mcp_error(call, CS_RPC_RESOURCE, message, cs_buf_str(&data));
+    cs_mcp_error(call, CS_RPC_PARAMS, message, cs_buf_str(&data));
 }
 
 /* Does this line of an index name a tool that the caller may not see? `... from "./listCommits";`
@@ -270,6 +269,17 @@ static bool hidden(struct cs_mcp_call *call, const struct cs_catalogue *catalogu
     return !tool || !cs_house_allowed(call, tool);
 }
 
+static bool any_visible(struct cs_mcp_call *call, const struct cs_catalogue *catalogue,
+                        struct cs_str server)
+{
+    for (size_t i = 0; i < cs_catalogue_count(catalogue); i++) {
+        const struct cs_tool *t = cs_catalogue_at(catalogue, i);
+        if (cs_str_eq(t->server, server) && cs_house_allowed(call, t))
+            return true;
+    }
+    return false;
+}
+
 static void put_index(struct cs_mcp_call *call, const struct cs_catalogue *catalogue,
                       struct cs_str server, struct cs_str index, struct cs_buf *out)
 {
@@ -282,19 +292,8 @@ static void put_index(struct cs_mcp_call *call, const struct cs_catalogue *catal
     }
 }
 
-static bool any_visible(struct cs_mcp_call *call, const struct cs_catalogue *catalogue,
-                        struct cs_str server)
-{
-    for (size_t i = 0; i < cs_catalogue_count(catalogue); i++) {
-        const struct cs_tool *t = cs_catalogue_at(catalogue, i);
-        if (cs_str_eq(t->server, server) && cs_house_allowed(call, t))
-            return true;
-    }
-    return false;
-}
-
 static int file_of(struct cs_mcp_call *call, const struct cs_catalogue *catalogue,
-                   const struct cs_uri *uri, struct cs_buf *out, struct cs_err *err)
+                   const struct cs_house_uri *uri, struct cs_buf *out, struct cs_err *err)
 {
     struct cs_tools *tools = cs_house_options(call)->tools;
     CS_AUTO_BUF struct cs_buf path = {0}, text = {0};
@@ -316,19 +315,37 @@ static int file_of(struct cs_mcp_call *call, const struct cs_catalogue *catalogu
     return 0;
 }
 
-static struct cs_uri uri_of(struct cs_mcp_call *call)
+static struct cs_house_uri uri_of(struct cs_mcp_call *call)
 {
-    struct cs_uri uri = {0};
+    struct cs_house_uri uri = {0};
     struct cs_str text = cs_json_str(cs_json_get(call->params, "uri"), &call->arena);
     if (!cs_house_uri(text, &call->arena, &uri))
-        uri = (struct cs_uri){0};
+        uri = (struct cs_house_uri){0};
     return uri;
+}
+
+/* The tree's own, but for what it says about servers: those are the caller's. */
+static int readme_of(struct cs_mcp_call *call, const struct cs_catalogue *catalogue,
+                     struct cs_buf *out, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf text = {0}, servers = {0};
+    if (cs_tools_read(cs_house_options(call)->tools, catalogue, CS_STR("README.md"), NULL, NULL,
+                      &text, err) < 0)
+        return -1;
+    const char *z = cs_buf_cstr(&text), *from = strchr(z, '\n'), *to = strstr(z, "\nServers:");
+    size_t tools = 0, count = cs_house_servers(call, catalogue, SIZE_MAX, &tools, &servers);
+    cs_buf_printf(out, "# %zu tools of %zu servers\n", tools, count);
+    if (from && to > from)
+        cs_buf_put(out, from + 1, (size_t)(to - from));
+    if (count)
+        cs_buf_printf(out, "Servers: %.*s\n", CS_STR_ARG(cs_buf_str(&servers)));
+    return 0;
 }
 
 static void read_tree(struct cs_mcp_call *call)
 {
     struct cs_tools *tools = cs_house_options(call)->tools;
-    struct cs_uri uri = uri_of(call);
+    struct cs_house_uri uri = uri_of(call);
     bool readme = cs_str_is(uri.first, "README.md") && !uri.second.len;
     CS_AUTO_BUF struct cs_buf text = {0};
     struct cs_err err = {0};
@@ -337,9 +354,8 @@ static void read_tree(struct cs_mcp_call *call)
         return;
     }
     struct cs_catalogue *catalogue = cs_tools_current(tools);
-    int failed = readme
-                     ? cs_tools_read(tools, catalogue, CS_STR("README.md"), NULL, NULL, &text, &err)
-                     : file_of(call, catalogue, &uri, &text, &err);
+    int failed = readme ? readme_of(call, catalogue, &text, &err)
+                        : file_of(call, catalogue, &uri, &text, &err);
     if (failed < 0) {
         cs_wrap(&err, "there is no such resource");
         refuse(call, err.msg);
@@ -351,7 +367,7 @@ static void read_tree(struct cs_mcp_call *call)
 
 /* --- executions --- */
 
-static void answer_running(struct cs_mcp_call *call, const struct cs_uri *uri,
+static void answer_running(struct cs_mcp_call *call, const struct cs_house_uri *uri,
                            const struct cs_found *found)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
@@ -372,7 +388,7 @@ static void answer_running(struct cs_mcp_call *call, const struct cs_uri *uri,
 
 static void on_found(struct cs_mcp_call *call, const struct cs_found *found)
 {
-    struct cs_uri uri = uri_of(call);
+    struct cs_house_uri uri = uri_of(call);
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_BUF struct cs_buf text = {0};
     if (found->err.code != CS_OK) {
@@ -393,7 +409,7 @@ static void on_found(struct cs_mcp_call *call, const struct cs_found *found)
 
 void cs_house_read(struct cs_mcp_call *call)
 {
-    struct cs_uri uri = uri_of(call);
+    struct cs_house_uri uri = uri_of(call);
     bool piece =
         !uri.second.len || cs_str_is(uri.second, "logs") || cs_str_is(uri.second, "result");
     if (cs_str_is(uri.kind, "tools") && uri.first.len)
@@ -403,97 +419,4 @@ void cs_house_read(struct cs_mcp_call *call)
     else
         refuse(call, "there is no such resource; there are " TOOLS "{server}/{file} and " EXECUTIONS
                      "{id}, also with /logs or /result");
-}
-
-/* --- executions change while they run --- */
-
-struct cs_follower {
-    struct cs_follower *next, **link;
-    struct cs_house *house;
-    struct cs_run_seat *seat; /* NULL: it is over */
-    uv_timer_t timer;
-    char id[65], tenant[65];
-};
-
-static void on_follower_gone(uv_handle_t *h)
-{
-    free(h->data);
-}
-
-static void unfollow(struct cs_follower *f)
-{
-    *f->link = f->next;
-    if (f->next)
-        f->next->link = f->link;
-    if (f->seat)
-        cs_run_leave(f->seat);
-    uv_close((uv_handle_t *)&f->timer, on_follower_gone);
-}
-
-void cs_followers_close(struct cs_house *house)
-{
-    while (house->followers)
-        unfollow(house->followers);
-}
-
-static void tell(struct cs_follower *f, const char *piece)
-{
-    char uri[128];
-    snprintf(uri, sizeof uri, EXECUTIONS "%s%s", f->id, piece);
-    cs_mcp_resource_updated(f->house->mcp, cs_str(f->tenant), cs_str(uri));
-}
-
-static void on_tell(uv_timer_t *t)
-{
-    tell(t->data, "/logs");
-}
-
-/* The first change starts a clock; what comes until it strikes is told with it. */
-static void changed(struct cs_follower *f)
-{
-    if (!uv_is_active((uv_handle_t *)&f->timer))
-        uv_timer_start(&f->timer, on_tell, TELL_MS, 0);
-}
-
-static void on_log(void *ctx, enum cs_level level, struct cs_str text)
-{
-    (void)level, (void)text;
-    changed(ctx);
-}
-
-static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
-{
-    (void)is_stderr, (void)bytes;
-    changed(ctx);
-}
-
-static void on_end(void *ctx, const struct cs_result *result)
-{
-    struct cs_follower *f = ctx;
-    (void)result;
-    f->seat = NULL;
-    tell(f, "");
-    tell(f, "/logs");
-    tell(f, "/result");
-    unfollow(f);
-}
-
-void cs_house_follow(struct cs_house *house, struct cs_run *run, struct cs_str tenant)
-{
-    static const struct cs_run_watch watch = {.log = on_log, .output = on_output};
-    for (struct cs_follower *f = house->followers; f; f = f->next)
-        if (strcmp(f->id, cs_run_id(run)) == 0)
-            return;
-    struct cs_follower *f = CS_NEW(struct cs_follower);
-    f->house = house;
-    snprintf(f->id, sizeof f->id, "%s", cs_run_id(run));
-    snprintf(f->tenant, sizeof f->tenant, "%.*s", CS_STR_ARG(tenant));
-    uv_timer_init(cs_mcp_loop(house->mcp), &f->timer);
-    f->timer.data = f;
-    f->next = house->followers;
-    f->link = &house->followers;
-    if (f->next)
-        f->next->link = &f->next;
-    house->followers = f;
-    f->seat = cs_run_join(run, &watch, on_end, f);
 }

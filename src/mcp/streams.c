@@ -28,6 +28,7 @@ static void drop_event(struct cs_peer *peer, struct event *e)
     cs_link_off(&e->link);
     peer->event_count--;
     peer->event_bytes -= e->len;
+    peer->mcp->event_bytes -= e->len;
     free(e);
 }
 
@@ -41,8 +42,10 @@ static void keep(struct cs_peer *peer, uint64_t stream, uint64_t number, struct 
     cs_link_before(&peer->events, &e->link);
     peer->event_count++;
     peer->event_bytes += e->len;
+    peer->mcp->event_bytes += e->len;
     while (peer->event_count > 1 &&
-           (peer->event_count > CS_EVENTS || peer->event_bytes > CS_EVENT_BYTES))
+           (peer->event_count > CS_EVENTS || peer->event_bytes > CS_EVENT_BYTES ||
+            peer->mcp->event_bytes > CS_EVENT_BYTES_ALL))
         drop_event(peer, CS_OF(peer->events.next, struct event, link));
 }
 
@@ -75,7 +78,6 @@ struct cs_stream *cs_stream_new(struct cs_mcp *m, struct cs_peer *peer, struct c
     s->may_sse = may_sse;
     s->began = cs_mcp_now();
     s->open = 1;
-    m->streams++;
     cs_link_init(&s->link);
     cs_link_before(&m->all_streams, &s->all);
     if (peer) {
@@ -94,7 +96,6 @@ void cs_stream_free(struct cs_stream *s)
         s->peer->own = NULL;
     cs_link_off(&s->link);
     cs_link_off(&s->all);
-    s->mcp->streams--;
     cs_buf_done(&s->answers);
     free(s);
 }

@@ -205,7 +205,7 @@ struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struc
 const char *cs_run_phase(const struct cs_run *run);
 /* How many calls of tools it has made so far. */
 uint32_t cs_run_calls(const struct cs_run *run);
-/* What it has logged so far, like `logs` of its result. */
+/* What it has logged so far, like `logs` of its result; lent until it says more. */
 size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
 
 /* One more watcher, who hears what is said from now on, and `done`. `ask` is not used. */
@@ -245,11 +245,19 @@ int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_
 void cs_envelope(const struct cs_result *result, struct cs_buf *out);
 
 /*
- * digest.c: the short form for a model, from the long one (a result's, or one from the store): a
- * text of at most about `tokens` tokens. {"status", "execution_id", "session_id"?, "result" or
- * "error", "logs"? (texts, the last ones), "artifacts"?...}: what is not there or empty is left
- * out. A result that is too large is replaced by a preview that is valid JSON (arrays and texts are
- * cut and say how much is missing), with its size and the handle under which a program can open it.
+ * digest.c: the short form for a model, from the long one (a result's, or one from the store): JSON
+ * of at most `tokens` tokens by the estimate below, but 200 are always allowed.
+ *
+ *     {"status", "execution_id", "session_id", "error": {"type", "message", "line", ...},
+ *      "calls", "calls_failed", "failed_calls": ["github/list: why"],
+ *      "artifacts": [{"id", "name", "size"}], "result", "stderr", "stdout", "logs": ["text"],
+ *      "log_lines_left_out"}
+ *
+ * What is not there or empty is left out, and so are calls if none failed. Logs are the last ones,
+ * and so are the ends of streams. Instead of a result that is too large there are "result_preview"
+ * (valid JSON: texts, arrays and objects are cut and say how much is missing), "result_size_bytes",
+ * "artifact" (the handle under which a program opens it, if it is kept), and a "note" that says
+ * how.
  */
 void cs_digest(struct cs_str envelope, uint64_t tokens, struct cs_buf *out);
 /* About how many tokens a text is for a model. */

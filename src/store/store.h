@@ -8,9 +8,13 @@
  * Owner:   what an operation is given is copied before it returns; what `done` gets is lent for the
  *          call.
  * Failure: `done` (may be NULL where nothing is read) runs once, never before the operation has
- *          returned, and gets the error: CS_MISSING there is no such row (a row of another tenant
- * is no row), CS_CONFLICT somebody else was first, CS_LIMIT it is full, CS_SYSTEM the database
- *          failed. Of a change it runs after the change is committed; many share one commit.
+ *          returned, and gets the error. Of a change it runs after the change is committed; many
+ *          share one commit, and one that fails fails alone.
+ *          CS_MISSING there is no such row (a row of another tenant is no row); CS_CONFLICT
+ *          somebody else was first; CS_LIMIT it is full; CS_INVALID a name is too long; CS_BUSY too
+ *          much is waiting; CS_SYSTEM the database failed: the message says what to do.
+ * Limits:  65,536 operations wait, with 256 MB of texts; a list has 1,000 rows, whatever was
+ *          asked for; 64 MB of an artifact are read at once.
  *
  * Several processes use one store at the same time (`caisson serve` and `caisson mcp`).
  * Times are milliseconds since 1970; 0: never. Texts are UTF-8; a tenant and an id are at most 64
@@ -130,7 +134,8 @@ struct cs_execution_filter {
 void cs_store_executions(struct cs_store *s, struct cs_str tenant,
                          const struct cs_execution_filter *filter, cs_execution_found *done,
                          void *ctx); /* newest first */
-/* Removes what finished before `when`. */
+/* Removes what finished before `when`, with its artifacts. Also notices what processes that are
+ * gone left as running, as open does. */
 void cs_store_executions_forget(struct cs_store *s, int64_t when, cs_stored *done, void *ctx);
 
 /* --- artifacts: the bytes are files of the store's directory, named by their content --- */

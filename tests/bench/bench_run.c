@@ -2,7 +2,7 @@
  * Our side of the benchmark: one daemon with a warm pool, used through the same calls as every door
  * uses (run/run.h), so that everything is on: jail, strip, facts, verdict, limits.
  *
- *     bench_run SCRATCH POOL [full] [strict] [polling] [config=FILE data=DIR]
+ *     bench_run SCRATCH POOL [full] [strict] [polling] [config=FILE data=DIR] [store=DIR]
  *
  * One command per line on stdin, one answer per line on stdout; words are separated by blanks:
  *
@@ -34,6 +34,7 @@ struct bench {
     uv_timer_t timer;
     struct cs_runner *runner;
     struct cs_tools *tools; /* with config=FILE */
+    struct cs_store *store; /* with store=DIR: executions are put on record */
     unsigned pool;
 };
 
@@ -223,6 +224,15 @@ static void conduct(struct bench *b)
     free(line);
 }
 
+static void on_runner_closed(void *ctx)
+{
+    struct bench *b = ctx;
+    if (b->tools)
+        cs_tools_close(b->tools, NULL, NULL);
+    if (b->store)
+        cs_store_close(b->store, NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
@@ -233,17 +243,20 @@ int main(int argc, char **argv)
     cs_mem_keep();
     if (argc < 3) {
         fprintf(stderr, "usage: bench_run SCRATCH POOL [full] [strict] [polling] "
-                        "[config=FILE data=DIR]\n");
+                        "[config=FILE data=DIR] [store=DIR]\n");
         return 2;
     }
     struct cs_sandbox_options options = {.scratch_dir = argv[1],
                                          .pool = (uint32_t)strtoul(argv[2], NULL, 10)};
     struct cs_tools_options tools = {0};
+    const char *store = NULL;
     for (int i = 3; i < argc; i++) {
         if (strncmp(argv[i], "config=", 7) == 0)
             tools.config_path = argv[i] + 7;
         if (strncmp(argv[i], "data=", 5) == 0)
             tools.data_dir = argv[i] + 5;
+        if (strncmp(argv[i], "store=", 6) == 0)
+            store = argv[i] + 6;
         options.full_isolation |= strcmp(argv[i], "full") == 0;
         options.no_jit |= strcmp(argv[i], "strict") == 0;
         options.no_cgroups |= strcmp(argv[i], "polling") == 0;
@@ -258,15 +271,18 @@ int main(int argc, char **argv)
         return 1;
     }
     runner.tools = b.tools;
+    if (store && cs_store_open(&b.loop, store, &b.store, &err) < 0) {
+        fprintf(stderr, "bench_run: %s\n", err.msg);
+        return 1;
+    }
+    runner.store = b.store;
     if (cs_runner_new(&b.loop, &runner, &b.runner, &err) < 0) {
         fprintf(stderr, "bench_run: %s\n", err.msg);
         return 1;
     }
     conduct(&b);
     uv_close((uv_handle_t *)&b.timer, NULL);
-    cs_runner_close(b.runner, NULL, NULL);
-    if (b.tools)
-        cs_tools_close(b.tools, NULL, NULL);
+    cs_runner_close(b.runner, on_runner_closed, &b);
     uv_run(&b.loop, UV_RUN_DEFAULT);
     return uv_loop_close(&b.loop) == 0 ? 0 : 1;
 }

@@ -1,7 +1,6 @@
 """What we offer over MCP, as the official clients see it: both eras, both transports, every tool, resource and prompt."""
 
 import contextlib
-import glob
 import json
 import os
 import re
@@ -18,8 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 # What a client can be, and how it is connected. Every row must behave alike.
-EVERY = table([("old over stdio", "old", "stdio"), ("old over http", "old", "http"), ("legacy over stdio", "legacy", "stdio"),
-               ("modern over stdio", "modern", "stdio"), ("modern over http", "modern", "http")])
+ROWS = [("old over stdio", "old", "stdio"), ("old over http", "old", "http"), ("modern over stdio", "modern", "stdio"),
+        ("modern over http", "modern", "http")]
+EVERY = table(ROWS)
 # Where the era makes no difference, one of each is enough.
 TWO = table([("old over stdio", "old", "stdio"), ("modern over http", "modern", "http")])
 
@@ -56,7 +56,7 @@ def tokens(t, *texts):
 
 # What is there
 
-@EVERY
+@table([*ROWS, ("legacy over stdio", "legacy", "stdio")])
 def test_four_small_tools_are_offered(t, _, kind, transport):
     with client(t, kind, transport) as c:
         tools = c.ask("listTools")["tools"]
@@ -120,6 +120,11 @@ def test_what_policy_hides_is_nowhere(t):
     with client(t, "old", "stdio", {"github": peers.ours("github"), "plain": plain()}, policy) as c:
         t.lacks(c.tool("search_tools", server="github"), "createIssue")
         t.lacks(c.tool("search_tools", query="create an issue"), "createIssue")
+        t.lacks(c.tool("search_tools"), "plain")
+        readme = c.ask("readResource", {"uri": "caisson://tools/README.md"})["contents"][0]["text"]
+        t.has(readme, "# 6 tools of 1 servers\n")
+        t.has(readme, "Servers: github (6)\n")
+        t.lacks(readme, "plain")
         uris = [r["uri"] for r in c.ask("listResources")["resources"]]
         t.true("caisson://tools/github/listCommits.ts" in uris, "the others are there")
         t.true(not [u for u in uris if "createIssue" in u or "plain" in u], "hidden tools are listed: %r" % uris)
@@ -332,6 +337,49 @@ def test_a_client_that_goes_away_takes_its_executions_with_it(t):
         t.true(d.process.poll() is None, "the daemon is gone")
 
 
+def test_a_client_that_hangs_up_in_the_middle_of_everything_leaves_nothing(t):
+    peers.configure(t, {"plain": plain(), "slow": plain("hang")})
+    calls = [("tools/call", {"name": "execute_code", "arguments": {"code": ENDLESS}}),
+             ("tools/call", {"name": "execute_code", "arguments": {"code": "return await slow.echo({})", "session_id": "new"}}),
+             ("tools/call", {"name": "call_tool", "arguments": {"server": "plain", "tool": "ask", "arguments": FORM}}),
+             ("tools/call", {"name": "search_tools", "arguments": {"query": "x"}}),
+             ("tools/call", {"name": "get_execution", "arguments": {"execution_id": "ex_" + "0" * 32}}),
+             ("tools/call", {"name": "get_execution", "arguments": {"execution_id": "art_" + "0" * 32}}),
+             ("resources/list", {}), ("resources/read", {"uri": "caisson://tools/plain/index.ts"}),
+             ("resources/read", {"uri": "caisson://executions/ex_" + "0" * 32}),
+             ("prompts/get", {"name": "explore-tools"}), ("prompts/get", {"name": "debug-execution", "arguments": {"execution_id": "x"}}),
+             ("completion/complete", {"ref": {"type": "ref/prompt", "name": "debug-execution"},
+                                      "argument": {"name": "execution_id", "value": ""}})]
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize",
+              "params": {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "x", "version": "1"}}},
+             {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    for i in range(36):
+        method, params = calls[i % len(calls)]
+        lines.append({"jsonrpc": "2.0", "id": i + 1, "method": method, "params": params})
+        if i % 3 == 0:
+            lines.append({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": i + 1 - i % 2}})
+    for wait in (0, 0.3, 1.5):
+        p = subprocess.Popen([t.binary, "mcp"], cwd=t.dir, env=t.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        p.stdin.flush()
+        time.sleep(wait)
+        children = children_of(p.pid)
+        p.stdin.close()
+        p.stdin = None
+        try:
+            out, err = p.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            raise Failed("it does not end: %r" % p.communicate())
+        t.log.append("%r\n%s\n%s" % (wait, out.decode()[-3000:], err.decode()[-6000:]))
+        t.equal(p.returncode, 0, "status (%s)" % err.decode()[-3000:])
+        t.lacks(err.decode(), "Sanitizer")
+        end = time.monotonic() + 3
+        while time.monotonic() < end and [c for c in children if os.path.exists("/proc/%d" % c)]:
+            time.sleep(0.05)
+        t.equal([c for c in children if os.path.exists("/proc/%d" % c)], [], "processes that are left")
+
+
 def test_an_execution_can_be_waited_for_and_read_by_another_client(t):
     peers.configure(t, {})
     with Daemon(t) as d, Client(t, "modern", "http", d.url + "/mcp") as c:
@@ -365,7 +413,7 @@ FORM = {"message": "How many?", "requestedSchema": {"type": "object", "required"
                                                     "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 9}}}}
 
 
-@EVERY
+@table([*ROWS, ("legacy over http", "legacy", "http")])
 def test_what_a_server_asks_reaches_the_person_at_the_client(t, _, kind, transport):
     with client(t, kind, transport, {"plain": plain()}) as c:
         c.ask("answers", [{"action": "accept", "content": {"n": 3}}])
@@ -391,6 +439,29 @@ def test_an_answer_that_does_not_fit_is_asked_once_more_and_then_declined(t, _, 
         t.matches(asked[1]["message"], r"did not fit: n: .*9")
         answer = json.loads(said["result"]["content"][0]["text"])
         t.equal(answer["result"], {"action": "accept", "content": {"n": 4}})
+
+
+def test_an_address_is_shown_if_it_is_one_of_the_web(t):
+    with client(t, "old", "stdio", {"plain": plain()}) as c:
+        def answered(url):
+            arguments = {"mode": "url", "message": "Open it", "url": url, "elicitationId": "1"}
+            return json.loads(c.tool("call_tool", server="plain", tool="ask", arguments=arguments))["result"]
+
+        c.ask("answers", [{"action": "accept"}])
+        t.equal(answered("https://example.org/consent?x=1"), {"action": "accept"})
+        asked = c.event("elicit")
+        t.equal((asked["url"], asked["message"]), ("https://example.org/consent?x=1", "Server 'plain' asks: Open it"))
+        t.true(answered("javascript:alert(1)") != {"action": "accept"}, "it was accepted")
+        t.equal(c.seen("elicit"), [])
+
+
+@TWO
+def test_a_server_of_the_newest_revision_asks_as_well(t, _, kind, transport):
+    with client(t, kind, transport, {"modern": peers.ours("modern")}) as c:
+        c.ask("answers", [{"action": "accept", "content": {"confirm": True}}])
+        text = c.tool("execute_code", code="return await modern.deploy({ env: 'test' })")
+        t.has(text, "deployed to test")
+        t.equal(c.event("elicit")["message"], "Server 'modern' asks: Deploy to test?")
 
 
 def test_the_official_server_asks_for_a_form_and_for_a_model(t):

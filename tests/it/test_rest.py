@@ -710,3 +710,70 @@ def test_the_examples_of_the_page_work(t):
         for piece in ('"result":6', '"result":42', "event: done", "Idempotency-Replayed: true", '"state":{"n":1}', "a,b",
                       "caisson_executions_total", "[0,1,2,3"):
             t.has(done.stdout, piece)
+
+
+# Rough weather
+
+def raw(method, path, body=b"", *headers):
+    lines = ["%s %s HTTP/1.1" % (method, path), "Host: localhost", *headers]
+    if body:
+        lines += ["Content-Type: application/json", "Content-Length: %d" % len(body)]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def test_whoever_hangs_up_at_any_moment_hurts_nobody(t):
+    with_tools(t)
+    with Daemon(t) as d:
+        session = d.request("POST", "/sessions").json()["session_id"]
+        running = begin(t, d, SLEEP % 20000)
+        large = d.run("return Array.from({length: 20000}, (_, i) => i)")["artifacts"][0]["id"]
+        code = lambda text, **more: json.dumps(dict({"code": text}, **more)).encode()
+        requests = [
+            raw("POST", "/executions", code(SLEEP % 50)), raw("POST", "/executions", code("return 1", **{"async": True})),
+            raw("POST", "/executions", code("return 1"), "Idempotency-Key: k"), raw("POST", "/executions", code("return 1", session_id=session)),
+            raw("GET", "/executions"), raw("GET", "/executions/%s?wait_ms=300" % running), raw("GET", "/executions/" + running),
+            raw("GET", "/executions/%s/logs" % running, b"", "Accept: text/event-stream"), raw("POST", "/tools/plain/echo", b'{"a": 1}'),
+            raw("GET", "/tools"), raw("GET", "/tools/plain/echo"), raw("GET", "/sessions/" + session), raw("GET", "/artifacts/" + large),
+            raw("PUT", "/sessions/%s/files/a" % session, b"{}"), raw("GET", "/sessions/%s/files/a" % session), raw("GET", "/metrics"),
+        ]
+        for i, request in enumerate(requests * 3):
+            s = socket.create_connection((d.host, d.port))
+            s.sendall(request if i % 3 else request[:len(request) * (1 + i % 7) // 8])
+            if i % 2:
+                time.sleep(0.01 * (i % 5))
+            s.close()
+        t.equal(d.get("/executions/" + running).json()["status"], "running")
+        t.equal(d.run("return 1")["result"], 1)
+        until(t, "the end of the others", lambda: d.get("/statistics").json()["executions"]["running"] == 1)
+
+
+def test_those_who_wait_are_told_when_it_stops(t):
+    with Daemon(t, "--server.grace", "200ms") as d:
+        running = begin(t, d, "console.log('one'); " + SLEEP % 20000)
+        until(t, "its log", lambda: d.get("/executions/%s/logs" % running).json()["logs"])
+        requests = [raw("GET", "/executions/%s/logs" % running, b"", "Accept: text/event-stream"),
+                    raw("GET", "/executions/%s?wait_ms=30000" % running), raw("POST", "/executions", json.dumps({"code": SLEEP % 20000}).encode())]
+        sockets = []
+        for request in requests:
+            s = socket.create_connection((d.host, d.port))
+            s.settimeout(20)
+            s.sendall(request)
+            sockets.append(s)
+        until(t, "both to run", lambda: d.get("/statistics").json()["executions"]["running"] == 2)
+        d.stop()
+        answers = []
+        for s in sockets:
+            said = b""
+            while True:
+                piece = s.recv(65536)
+                if not piece:
+                    break
+                said += piece
+            answers.append(said)
+            s.close()
+        t.equal(d.wait(), 0)
+        t.matches(answers[0].decode(), r'(?s)event: log.*event: done.*"cancelled"')
+        for said in answers[1:]:
+            t.has(said.decode(), '"status":"cancelled"')
+    with Daemon(t) as d:
+        t.equal(d.get("/executions/" + running).json()["status"], "cancelled")

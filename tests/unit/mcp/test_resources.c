@@ -7,7 +7,7 @@ static char *parts(const char *uri)
 {
     static char text[2000];
     CS_AUTO_ARENA struct cs_arena arena = {0};
-    struct cs_uri u = {0};
+    struct cs_house_uri u = {0};
     if (cs_house_uri(cs_str(uri), &arena, &u))
         snprintf(text, sizeof text, "%.*s|%.*s|%.*s", CS_STR_ARG(u.kind), CS_STR_ARG(u.first),
                  CS_STR_ARG(u.second));

@@ -199,6 +199,37 @@ static void one_at_a_time_in_their_order(void **state)
     }
 }
 
+static void run_for(struct fixture *f, int ms)
+{
+    for (int i = 0; i < ms; i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+        uv_sleep(1);
+    }
+}
+
+/* Whenever they came: nobody is lucky to look at the right moment. */
+static void who_came_first_is_served_first(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    for (int round = 0; round < 10; round++) {
+        struct wish a, b, c;
+        assert_int_equal(hold(&a, f, 0), CS_OK);
+        ask(&b, f, 5000);
+        run_for(f, 2 * round + 1);
+        ask(&c, f, 5000);
+        run_for(f, 25);
+        release(&a, "");
+        while (!b.done)
+            uv_run(&f->loop, UV_RUN_ONCE);
+        assert_false(c.done);
+        release(&b, "");
+        while (!c.done)
+            uv_run(&f->loop, UV_RUN_ONCE);
+        release(&c, "");
+    }
+}
+
 static void who_does_not_wait_is_told_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -336,7 +367,7 @@ static void a_state_that_somebody_changed_is_a_conflict(void **state)
     struct wish w;
     hold(&w, f, 0);
     cs_store_session_put(f->store, cs_str(f->me.tenant), cs_str(f->id), version,
-                         CS_STR("{\"theirs\":1}"), cs_wall_ms(), f_stored, f);
+                         CS_STR("{\"theirs\":1}"), cs_time_ms(), f_stored, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
     mkdir(f->workspace_out, 0700);
@@ -491,7 +522,7 @@ static void an_idle_one_expires_with_its_files(void **state)
 
 static size_t expire(struct fixture *f)
 {
-    cs_store_sessions_expire(f->store, cs_wall_ms(), f_session, f);
+    cs_store_sessions_expire(f->store, cs_time_ms(), f_session, f);
     f_wait(f);
     return f->row.id.len;
 }
@@ -515,14 +546,14 @@ static void one_that_is_used_does_not_expire(void **state)
                                    .tenant = cs_str(f->me.tenant),
                                    .session = cs_str(id),
                                    .status = CS_STR("running"),
-                                   .created = cs_wall_ms()};
+                                   .created = cs_time_ms()};
     cs_store_execution_begin(f->store, &row, begun, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
     uv_sleep(5);
     assert_int_equal(expire(f), 0);
     row.status = CS_STR("completed");
-    row.finished = cs_wall_ms();
+    row.finished = cs_time_ms();
     row.envelope = CS_STR("{}");
     cs_store_execution_end(f->store, &row, f_stored, f);
     f_wait(f);
@@ -569,6 +600,7 @@ int main(void)
         T(state_is_kept_and_counted),
         T(what_is_no_state_is_not_kept),
         T(one_at_a_time_in_their_order),
+        T(who_came_first_is_served_first),
         T(who_does_not_wait_is_told_at_once),
         T(two_sessions_do_not_wait_for_each_other),
         T(waiting_can_be_given_up),

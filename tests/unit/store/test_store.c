@@ -2,11 +2,35 @@
 #include "store/fixture.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <time.h>
 
 #include "store/inside.h"
+
+/* Without the store; the first value of the last row, if there is one, is in `answer`. */
+static char answer[64];
+
+static int on_row(void *ctx, int columns, char **values, char **names)
+{
+    (void)ctx;
+    (void)names;
+    snprintf(answer, sizeof answer, "%s", columns && values[0] ? values[0] : "");
+    return 0;
+}
+
+static void sql(struct fixture *f, const char *text)
+{
+    char path[128];
+    sqlite3 *db = NULL;
+    answer[0] = '\0';
+    snprintf(path, sizeof path, "%s/caisson.db", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, text, on_row, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
 
 /* --- queue and commit --- */
 
@@ -76,16 +100,15 @@ static void what_waits_is_bounded(void **state)
 static void its_bytes_are_bounded_too(void **state)
 {
     struct fixture *f = *state;
-    size_t size = 60u << 20;
+    size_t size = CS_STORE_BYTES / 2 + 1000;
     char *big = cs_calloc(size, 1);
-    struct cs_artifact_row row = {.id = CS_STR("art"), .tenant = CS_STR("t")};
     order = (struct order){0};
-    memset(big, 'x', size);
-    for (int i = 0; i < 5; i++)
-        cs_store_artifact_add(f->store, &row, cs_strn(big, size), busy, NULL);
+    for (int i = 0; i < 2; i++)
+        cs_store_session_put(f->store, CS_STR("t"), CS_STR("x"), 0, cs_strn(big, size), 0, busy,
+                             NULL);
     f_close(f);
     free(big);
-    assert_int_equal(order.next, 5);
+    assert_int_equal(order.next, 2);
     assert_int_equal(order.busy, 1);
 }
 
@@ -273,6 +296,73 @@ static void a_store_that_opens_leaves_the_other_its_locks(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
+/* --- a sudden end --- */
+
+static int told_to;
+
+static void tell_outside(void *ctx, const struct cs_err *err)
+{
+    int32_t n = (int32_t)(intptr_t)ctx;
+    if (err->code || write(told_to, &n, sizeof n) != (ssize_t)sizeof n)
+        _exit(1);
+}
+
+static void write_until_killed(const char *dir, int round)
+{
+    struct fixture f = {0};
+    strcpy(f.dir, dir);
+    uv_loop_init(&f.loop);
+    f_open(&f);
+    for (int i = 0;; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "r%d_%d", round, i);
+        struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
+        cs_store_execution_begin(f.store, &row, NULL, NULL);
+        cs_store_execution_end(f.store, &done, tell_outside, (void *)(intptr_t)i);
+        if (i % 20 == 0)
+            uv_run(&f.loop, UV_RUN_ONCE);
+    }
+}
+
+/* Whatever was told is there, whenever the process is killed. */
+static void what_was_told_survives_a_kill(void **state)
+{
+    struct fixture *f = *state;
+    for (int round = 0; round < 3; round++) {
+        int pipes[2], status;
+        int32_t n, last = -1;
+        f_close(f);
+        assert_int_equal(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            told_to = pipes[1];
+            write_until_killed(f->dir, round);
+        }
+        close(pipes[1]);
+        while (last < 300 * (round + 1) && read(pipes[0], &n, sizeof n) == (ssize_t)sizeof n)
+            last = n;
+        kill(child, SIGKILL);
+        while (read(pipes[0], &n, sizeof n) == (ssize_t)sizeof n)
+            last = n;
+        close(pipes[0]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(last >= 300);
+        f_open(f);
+        for (int i = 0; i <= last; i++) {
+            char id[40];
+            snprintf(id, sizeof id, "r%d_%d", round, i);
+            F(f, cs_store_execution_get, f_executions, CS_STR("default"), cs_str(id));
+            assert_int_equal(f->err.code, CS_OK);
+            assert_str_is(f->executions[0].status, "completed");
+        }
+        struct cs_execution_filter filter = {.limit = 10, .status = CS_STR("running")};
+        F(f, cs_store_executions, f_executions, CS_STR("default"), &filter);
+        assert_int_equal(f->count, 0);
+    }
+    sql(f, "PRAGMA integrity_check");
+    assert_string_equal(answer, "ok");
+}
+
 /* --- the file --- */
 
 static void it_is_for_us_alone_to_read(void **state)
@@ -305,17 +395,6 @@ static void refused(struct fixture *f, const char *text)
     assert_int_equal(err.code, CS_SYSTEM);
     assert_contains(err.msg, text);
     assert_contains(err.msg, f->dir);
-}
-
-static void sql(struct fixture *f, const char *text)
-{
-    char path[128];
-    sqlite3 *db = NULL;
-    snprintf(path, sizeof path, "%s/caisson.db", f->dir);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
 }
 
 static void a_file_that_is_none_of_ours_is_refused(void **state)
@@ -453,14 +532,32 @@ static struct cs_err fill(struct fixture *f)
     return f->err;
 }
 
+static bool put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return fine;
+}
+
+/* May we mount? Root may, and everybody in a user namespace of their own. */
+static bool own_mounts(void)
+{
+    char uid[40], gid[40];
+    snprintf(uid, sizeof uid, "0 %d 1", (int)geteuid());
+    snprintf(gid, sizeof gid, "0 %d 1", (int)getegid());
+    if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0)
+        return true;
+    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && put("/proc/self/setgroups", "deny") &&
+           put("/proc/self/uid_map", uid) && put("/proc/self/gid_map", gid);
+}
+
 static int on_a_full_disk(const char *dir, const char *ballast)
 {
     struct fixture f = {0};
     struct cs_err err = {0};
     char path[128];
-    if (unshare(CLONE_NEWNS) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        return 77;
-    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+    if (!own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("tmpfs", dir, "tmpfs", 0, "size=3m") < 0)
         return 77;
     strcpy(f.dir, dir);
@@ -613,6 +710,7 @@ int main(void)
         WITH(a_key_is_used_once_among_all_processes),
         WITH(two_stores_of_one_process_share_it),
         WITH(a_store_that_opens_leaves_the_other_its_locks),
+        WITH(what_was_told_survives_a_kill),
         WITH(it_is_for_us_alone_to_read),
         WITH(a_file_that_is_none_of_ours_is_refused),
         WITH(a_damaged_file_is_told_as_damaged),
