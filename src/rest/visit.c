@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "rest/inside.h"
 
 static void unlink_visit(struct cs_visit *v)
@@ -349,9 +350,7 @@ int cs_rest_new(uv_loop_t *loop, const struct cs_rest_options *options, struct c
     r->o = *options;
     if (!r->o.file_bytes)
         r->o.file_bytes = 10u << 20;
-    uv_timeval64_t now;
-    uv_gettimeofday(&now);
-    r->started = now.tv_sec * 1000 + now.tv_usec / 1000;
+    r->started = cs_time_ms();
     if (cs_rest_schema(cs_buf_str(&openapi), "ExecutionRequest", &r->execution, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "SessionRequest", &r->session, err) < 0) {
         cs_rest_close(r);
