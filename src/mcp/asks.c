@@ -161,7 +161,7 @@ static void ask(struct cs_mcp_call *call, uint64_t number, const char *key, unsi
     q->ask = number;
     q->kind = kind;
     q->until = cs_mcp_now() + CS_ASK_WAIT;
-    q->declined = !(r->asks & 1u << kind);
+    q->declined = !(r->asks & 1u << kind) || r->open >= CS_QUESTIONS;
     name(q, key);
     cs_buf_putstr(&q->params, params.len >= 2 ? params : CS_STR("{}"));
     cs_link_before(&m->asks, &q->link);

@@ -167,9 +167,9 @@ void cs_mcp_tools_changed(struct cs_mcp *m)
 void cs_mcp_figures(const struct cs_mcp *m, struct cs_mcp_figures *figures)
 {
     *figures = (struct cs_mcp_figures){
-        .requests = m->requests,
-        .errors = m->errors,
-        .sessions = m->sessions,
-        .streams = m->streams,
-    };
+        .requests = m->requests, .errors = m->errors, .sessions = m->sessions};
+    for (struct cs_link *l = m->all_streams.next; l != &m->all_streams; l = l->next) {
+        const struct cs_stream *s = CS_OF(l, struct cs_stream, all);
+        figures->streams += s->x && s->sse;
+    }
 }

@@ -33,6 +33,7 @@
 #define CS_HEARTBEAT       10000u       /* ms without progress */
 #define CS_PROGRESS_PACE   100u         /* ms from one to the next */
 #define CS_LOGS_A_SECOND   200u         /* of one call; others are dropped */
+#define CS_QUESTIONS       64u          /* of one call, open at once */
 #define CS_DEPTH           128u
 
 enum cs_version { CS_V2024, CS_V2025_03, CS_V2025_06, CS_V2025_11, CS_VMODERN, CS_VNONE };
@@ -72,7 +73,7 @@ struct cs_mcp {
     bool closing;
     struct cs_link peers, crowds, tasks, asks, reqs, all_streams;
     struct cs_peer *buckets[1024]; /* sessions by their id */
-    uint32_t sessions, streams;
+    uint32_t sessions;
     size_t held, event_bytes; /* parameters of requests; events of all sessions */
     uint64_t requests, errors;
     struct cs_json capabilities; /* of the offer */

@@ -78,7 +78,6 @@ struct cs_stream *cs_stream_new(struct cs_mcp *m, struct cs_peer *peer, struct c
     s->may_sse = may_sse;
     s->began = cs_mcp_now();
     s->open = 1;
-    m->streams++;
     cs_link_init(&s->link);
     cs_link_before(&m->all_streams, &s->all);
     if (peer) {
@@ -97,7 +96,6 @@ void cs_stream_free(struct cs_stream *s)
         s->peer->own = NULL;
     cs_link_off(&s->link);
     cs_link_off(&s->all);
-    s->mcp->streams--;
     cs_buf_done(&s->answers);
     free(s);
 }

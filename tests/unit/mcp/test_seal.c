@@ -16,7 +16,8 @@ static void digest(const struct cs_caller *caller, const char *method, const cha
 static void a_seal_comes_back_as_it_was(void **state)
 {
     (void)state;
-    struct cs_seal seal = {.handle = "0123456789abcde", .round = 70000, .until = 1ull << 40}, got = {0};
+    struct cs_seal seal = {.handle = "0123456789abcde", .round = 70000, .until = 1ull << 40},
+                   got = {0};
     unsigned char d[32];
     char text[CS_SEAL_TEXT];
     digest(&ada, "tools/call", "{\"name\":\"x\"}", d);
