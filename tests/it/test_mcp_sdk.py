@@ -515,6 +515,21 @@ def test_the_tree_is_a_list_of_resources_with_pages(t, _, kind, transport):
         t.equal(error["code"], -32602)
 
 
+@TWO
+def test_a_client_is_told_when_there_are_other_tools(t, _, kind, transport):
+    with client(t, kind, transport, {"plain": plain()}) as c:
+        before = len(c.ask("listResources")["resources"])
+        if kind == "modern":
+            c.send("listen", {"resourcesListChanged": True})
+            time.sleep(0.3)
+        c.events.clear()
+        c.tool("call_tool", server="plain", tool="echo", arguments={"a": 1})
+        t.equal(c.seen("resources changed"), [], "told without reason")
+        c.tool("call_tool", server="plain", tool="grow", arguments={})
+        c.event("resources changed")
+        t.equal(len(c.ask("listResources")["resources"]), before + 1)
+
+
 @EVERY
 def test_resources_are_read(t, _, kind, transport):
     with client(t, kind, transport) as c:
