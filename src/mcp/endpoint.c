@@ -168,6 +168,13 @@ static const char *check_headers(const struct post *p, struct cs_json_val messag
     return NULL;
 }
 
+static struct cs_stream *new_stream(const struct post *p, struct cs_peer *session)
+{
+    struct cs_stream *s = cs_stream_new(p->m, session, p->x, p->sse);
+    s->no_json = !p->json;
+    return s;
+}
+
 /* --- the newest revision --- */
 
 static void modern(const struct post *p, struct cs_json_val message)
@@ -199,7 +206,7 @@ static void modern(const struct post *p, struct cs_json_val message)
     }
     struct cs_wanted wanted = {
         .peer = cs_peer_crowd(p->m, p->caller),
-        .stream = cs_stream_new(p->m, NULL, p->x, p->sse),
+        .stream = new_stream(p, NULL),
         .version = CS_VMODERN,
         .envelope = &e,
     };
@@ -226,7 +233,7 @@ static void hello(const struct post *p, struct cs_json_val message)
     cs_exchange_set(p->x, "Mcp-Session-Id", cs_str(peer->id));
     struct cs_wanted wanted = {
         .peer = peer,
-        .stream = cs_stream_new(p->m, peer, p->x, p->sse),
+        .stream = new_stream(p, peer),
         .version = CS_NEWEST_LEGACY,
     };
     cs_req_start(&wanted, message);
@@ -283,7 +290,7 @@ static void batch(const struct post *p, struct cs_json_val list)
                                                   : "batches exist in revision 2025-03-26 alone");
         return;
     }
-    struct cs_stream *stream = cs_stream_new(p->m, peer, p->x, p->sse);
+    struct cs_stream *stream = new_stream(p, peer);
     stream->array = true;
     stream->open = cs_json_count(list) + 1; /* ours keeps it until all have begun */
     while (cs_json_next(list, &it, NULL, &message)) {
@@ -327,7 +334,7 @@ static void request(const struct post *p, struct cs_json_val message)
     }
     struct cs_peer *peer = session(p->m, p->x, p->caller, cs_rpc_id(message));
     if (peer)
-        start_one(p, peer, cs_stream_new(p->m, peer, p->x, p->sse), message);
+        start_one(p, peer, new_stream(p, peer), message);
 }
 
 /* A notification or a response: taken, and that is all. */

@@ -427,7 +427,8 @@ struct cs_stream {
     struct cs_exchange *x; /* NULL: the client is not there */
     uint64_t id;
     bool get;     /* opened by GET, belongs to no request */
-    bool may_sse; /* the client takes events */
+    bool may_sse; /* the client takes events ... */
+    bool no_json; /* ... and nothing else */
     bool sse, array, over, primed;
     uint32_t open; /* answers still to come */
     struct cs_buf answers;

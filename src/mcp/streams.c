@@ -229,7 +229,7 @@ static void finish(struct cs_stream *s)
 void cs_stream_answer(struct cs_stream *s, struct cs_str json, unsigned status)
 {
     s->open--;
-    if (json.len > 0 && s->array && s->may_sse)
+    if (json.len > 0 && s->may_sse && (s->array || s->no_json))
         begin(s);
     if (json.len > 0 && s->sse) {
         emit(s, json);

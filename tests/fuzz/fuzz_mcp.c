@@ -7,6 +7,7 @@
  *     L...  a line of the first client      l...  of the second, who is somebody else
  *     H...  in a session over HTTP          t     time passes
  *     r...  resume a stream                 c     the first client goes and comes back
+ *     d...  a header's value, a state
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -105,6 +106,17 @@ static void in_session(struct state *s, struct cs_str text)
     cs_req_start(&wanted, root);
 }
 
+static void decode(struct state *s, struct cs_str value)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_str out = {0};
+    struct cs_seal seal;
+    const unsigned char digest[32] = {0};
+    if (cs_header_decode(value, &arena, &out))
+        must(out.len <= value.len);
+    must(!cs_unseal(s->m->key, value, digest, &seal));
+}
+
 static void pass_time(struct state *s)
 {
     s->later += 300000;
@@ -135,6 +147,9 @@ static void step(struct state *s, struct cs_str line)
         break;
     case 'r':
         cs_stream_resume(s->session, said, NULL);
+        break;
+    case 'd':
+        decode(s, said);
         break;
     case 't':
         pass_time(s);

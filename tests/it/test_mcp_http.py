@@ -35,6 +35,8 @@ def test_an_answer_is_json_unless_something_comes_before_it(t):
         status, headers, text = s.reply("POST", call(3, "test_tool_with_progress", meta={"progressToken": 1}),
                                         {"Accept": "application/json"})
         t.equal(headers["Content-Type"], "application/json")
+        status, headers, text = s.reply("POST", request(5, "ping"), {"Accept": "text/event-stream"})
+        t.has(headers["Content-Type"], "text/event-stream")
         message, more = s.modern(call(4, "test_tool_with_progress"), meta={"progressToken": 1})
         got = s.stream("POST", message, more)
         t.equal([m.get("method") for m in got.all()], ["notifications/progress"] * 3 + [None])

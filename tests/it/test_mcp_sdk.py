@@ -395,6 +395,15 @@ def test_an_execution_can_be_waited_for_and_read_by_another_client(t):
         t.matches(c.wrong("get_execution", execution_id=""), "there is no execution")
 
 
+def test_an_execution_of_another_process_can_be_waited_for(t):
+    peers.configure(t, {})
+    with Daemon(t) as d, Client(t, "old", "stdio") as c:
+        begun = d.post("/executions", {"code": "await new Promise((r) => setTimeout(r, 1000)); return 'there'", "async": True}).json()
+        t.equal(json.loads(c.tool("get_execution", execution_id=begun["execution_id"], wait_ms=0))["status"], "running")
+        done = json.loads(c.tool("get_execution", execution_id=begun["execution_id"], wait_ms=20000))
+        t.equal((done["status"], done["result"]), ("completed", "there"))
+
+
 def test_a_task_of_the_older_protocol_is_an_execution(t):
     with client(t, "old", "stdio", {}) as c:
         if "tasks" not in c.ready["capabilities"]:
@@ -504,6 +513,21 @@ def test_the_tree_is_a_list_of_resources_with_pages(t, _, kind, transport):
         t.equal(len(seen), len(set(seen)))
         error = c.refused("listResources", {"cursor": "no cursor of ours"})
         t.equal(error["code"], -32602)
+
+
+@TWO
+def test_a_client_is_told_when_there_are_other_tools(t, _, kind, transport):
+    with client(t, kind, transport, {"plain": plain()}) as c:
+        before = len(c.ask("listResources")["resources"])
+        if kind == "modern":
+            c.send("listen", {"resourcesListChanged": True})
+            time.sleep(0.3)
+        c.events.clear()
+        c.tool("call_tool", server="plain", tool="echo", arguments={"a": 1})
+        t.equal(c.seen("resources changed"), [], "told without reason")
+        c.tool("call_tool", server="plain", tool="grow", arguments={})
+        c.event("resources changed")
+        t.equal(len(c.ask("listResources")["resources"]), before + 1)
 
 
 @EVERY

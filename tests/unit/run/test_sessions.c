@@ -1,4 +1,5 @@
 /* A session's life, its lock and its state. */
+#include "base/time.h"
 #include "run/session_fixture.h"
 
 static void one_is_started_and_found(void **state)
