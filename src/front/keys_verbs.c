@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/time.h"
 #include "front/data.h"
 #include "front/table.h"
 #include "front/text.h"
@@ -140,10 +141,9 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
 
 static const char *state_of(const struct cs_key_row *row)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-    return row->revoked ? "revoked" : row->expires && row->expires <= now ? "expired" : "active";
+    if (row->revoked)
+        return "revoked";
+    return row->expires && row->expires <= cs_time_ms() ? "expired" : "active";
 }
 
 static void put_row(struct cs_json_writer *w, const struct cs_key_row *row, const char *key)

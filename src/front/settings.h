@@ -80,7 +80,7 @@
       "requests an hour for each key; 0: no limit")                                               \
     X(D, session_idle, "session.idle", "24h", 1000, 315360000000, "", true,                       \
       "a session ends when it was not used for this long")                                        \
-    X(B, session_state, "session.state", "1M", 2, 64 << 20, "", true,                             \
+    X(B, session_state, "session.state", "1M", 2, 16 << 20, "", true,                             \
       "largest state of a session")                                                               \
     X(B, session_files, "session.files", "10M", 0, 1 << 30, "", true,                             \
       "files of a session, all together")                                                         \

@@ -61,17 +61,20 @@ static void put_params(const struct cs_house_question *q, struct cs_json_val par
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
     CS_AUTO_BUF struct cs_buf message = {0};
+    bool person = q->kind != CS_ASK_SAMPLE;
     cs_json_open(&w, '{');
     while (cs_json_next(params, &it, &key, &item)) {
-        if (cs_json_is(key, "_meta") || cs_json_is(key, "task"))
+        if (cs_json_is(key, "_meta") || cs_json_is(key, "task") ||
+            (person && cs_json_is(key, "message")))
             continue;
         cs_json_key_str(&w, cs_json_str(key, arena));
-        if (q->kind == CS_ASK_SAMPLE || !cs_json_is(key, "message")) {
-            cs_json_put_raw(&w, cs_json_raw(item));
-            continue;
-        }
+        cs_json_put_raw(&w, cs_json_raw(item));
+    }
+    if (person) {
+        struct cs_str asks = cs_json_str(cs_json_get(params, "message"), arena);
+        cs_json_key(&w, "message");
         cs_buf_printf(&message, "Server '%.*s' asks: %.*s", CS_STR_ARG(cs_buf_str(&q->server)),
-                      CS_STR_ARG(cs_json_str(item, arena)));
+                      CS_STR_ARG(asks));
         if (wrong.len)
             cs_buf_printf(&message, "\n(The answer did not fit: %.*s)", CS_STR_ARG(wrong));
         cs_json_put_str(&w, cs_buf_str(&message));
@@ -161,6 +164,28 @@ static void check(const struct cs_house_question *q, struct cs_json_val params,
         check_form(params, cs_json_root(&doc), &arena, wrong);
 }
 
+/* What the server is told: what the protocol has, and nothing else that the client may have put
+ * there. */
+static struct cs_str clean(const struct cs_house_question *q, struct cs_str result,
+                           struct cs_arena *arena)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_BUF struct cs_buf out = {0};
+    if (q->kind == CS_ASK_SAMPLE || cs_json_parse(result, NULL, &doc, NULL) < 0)
+        return result;
+    struct cs_json_val root = cs_json_root(&doc), action = cs_json_get(root, "action");
+    struct cs_json_writer w = CS_JSON_WRITER(&out);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "action");
+    cs_json_put_raw(&w, cs_json_raw(action));
+    if (q->kind == CS_ASK_FORM && cs_json_is(action, "accept")) {
+        cs_json_key(&w, "content");
+        cs_json_put_raw(&w, cs_json_raw(cs_json_get(root, "content")));
+    }
+    cs_json_close(&w, '}');
+    return cs_arena_dup(arena, cs_buf_str(&out));
+}
+
 bool cs_house_question_answered(struct cs_house_questions *questions, struct cs_mcp_call *call,
                                 uint64_t ask, struct cs_str *result)
 {
@@ -177,6 +202,8 @@ bool cs_house_question_answered(struct cs_house_questions *questions, struct cs_
     }
     if (wrong.len)
         *result = q->kind == CS_ASK_SAMPLE ? (struct cs_str){0} : CS_STR(DECLINED);
+    else if (result->len)
+        *result = clean(q, *result, &call->arena);
     drop(questions, ask);
     return true;
 }

@@ -203,8 +203,6 @@ static void start(struct cs_house_job *e)
     const struct cs_caller *caller = &e->call->caller;
     struct cs_request request = {.limits = cs_limits_default()};
     e->begin(e, &request);
-    uint64_t timeout = options->timeout_ms ? options->timeout_ms : request.limits.wall_clock;
-    request.limits.wall_clock = cs_house_number(cs_json_get(e->arguments, "timeout_ms"), timeout);
     request.principal = cs_str(caller->principal);
     request.tenant = cs_str(caller->tenant);
     request.session = cs_str(e->session);
@@ -279,6 +277,9 @@ static void begin_code(struct cs_house_job *e, struct cs_request *request)
     request->code = cs_json_str(cs_json_get(a, "code"), &call->arena);
     request->inputs = cs_house_object(call, cs_json_get(a, "inputs"));
     request->intent = cs_json_str(cs_json_get(a, "intent"), &call->arena);
+    uint64_t timeout = cs_house_options(call)->timeout_ms;
+    request->limits.wall_clock = cs_house_number(cs_json_get(a, "timeout_ms"),
+                                                 timeout ? timeout : request->limits.wall_clock);
     /* It is one of the schema's. */
     cs_language_parse(cs_json_str(language, &call->arena), &request->language, NULL);
 }
@@ -290,6 +291,8 @@ static void begin_call(struct cs_house_job *e, struct cs_request *request)
     *request = cs_request_call(cs_json_str(cs_json_get(a, "server"), &call->arena),
                                cs_json_str(cs_json_get(a, "tool"), &call->arena),
                                cs_house_object(call, cs_json_get(a, "arguments")), &e->inputs);
+    /* The tool has a time of its own, which stands still while its server asks somebody. */
+    request->limits.wall_clock = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
 }
 
 void cs_house_execute(struct cs_mcp_call *call, struct cs_json_val arguments)

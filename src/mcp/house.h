@@ -25,8 +25,9 @@ struct cs_house {
     struct cs_buf list;                        /* the answer to tools/list */
     struct cs_json nothing;                    /* {}: arguments that are not there */
     struct cs_schema *schemas[CS_HOUSE_TOOLS]; /* of arguments, in the order of the definitions */
-    struct cs_house_job *jobs;                 /* under way */
-    struct cs_follower *followers;             /* of executions whose resources may change */
+    uint64_t names;            /* of all tools, as a number: does a new catalogue have others? */
+    struct cs_house_job *jobs; /* under way */
+    struct cs_follower *followers; /* of executions whose resources may change */
 };
 
 struct cs_house *cs_house_of(const struct cs_mcp_call *call);

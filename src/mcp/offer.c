@@ -283,9 +283,38 @@ static void compact(struct cs_str json, struct cs_buf *out)
     }
 }
 
+/* A type that was learned makes a new catalogue, too; nobody has to list anything anew then. */
+static uint64_t names_of(struct cs_tools *outside)
+{
+    struct cs_catalogue *catalogue = cs_tools_current(outside);
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < cs_catalogue_count(catalogue); i++) {
+        const struct cs_tool *t = cs_catalogue_at(catalogue, i);
+        const struct cs_str parts[] = {t->server, CS_STR("/"), t->ident, t->description};
+        for (size_t p = 0; p < CS_COUNT(parts); p++)
+            for (size_t c = 0; c < parts[p].len; c++)
+                sum = (sum ^ (unsigned char)parts[p].at[c]) * 1099511628211u;
+    }
+    cs_catalogue_unref(catalogue);
+    return sum;
+}
+
+static void on_catalogue(void *ctx)
+{
+    struct cs_house *h = ctx;
+    uint64_t names = names_of(cs_mcp_options(h->mcp)->tools);
+    if (names == h->names)
+        return;
+    h->names = names;
+    cs_mcp_list_changed(h->mcp, CS_MCP_TOOLS);
+    cs_mcp_list_changed(h->mcp, CS_MCP_RESOURCES);
+}
+
 static void close_house(void *own)
 {
     struct cs_house *h = own;
+    if (cs_mcp_options(h->mcp)->tools)
+        cs_tools_set_watcher(cs_mcp_options(h->mcp)->tools, NULL, NULL);
     cs_house_jobs_close(h);
     cs_followers_close(h);
     for (size_t i = 0; i < CS_HOUSE_TOOLS; i++)
@@ -323,6 +352,11 @@ static int open_house(struct cs_mcp *mcp, void **own, struct cs_err *err)
     if (compile_schemas(h, err) < 0) {
         close_house(h);
         return -1;
+    }
+    struct cs_tools *outside = cs_mcp_options(mcp)->tools;
+    if (outside) {
+        h->names = names_of(outside);
+        cs_tools_set_watcher(outside, on_catalogue, h);
     }
     *own = h;
     return 0;

@@ -146,7 +146,7 @@ void cs_house_look(struct cs_mcp_call *call, struct cs_str id, uint32_t wait_ms,
     struct look *l = CS_NEW(struct look);
     l->call = call;
     l->found = found;
-    if (id.len && id.len < sizeof l->id)
+    if (id.len && id.len < sizeof l->id && !memchr(id.at, 0, id.len))
         memcpy(l->id, id.at, id.len);
     uv_timer_init(cs_mcp_loop(call->mcp), &l->timer);
     l->timer.data = l;

@@ -1,16 +1,15 @@
 #include "policy/keys.h"
 
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/time.h"
 
 #define PREFIX     "csk_"
 #define PREFIX_LEN 4
@@ -60,13 +59,6 @@ bool cs_key_name_ok(struct cs_str name)
         }
     }
     return true;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* --- making one --- */
@@ -128,7 +120,7 @@ int cs_key_make(struct cs_str name, struct cs_str tenant, enum cs_key_role role,
     secret[SECRET_LEN] = '\0';
     if (put_id(id, err) < 0 || put_secret(secret, err) < 0)
         return -1;
-    int64_t now = now_ms();
+    int64_t now = cs_time_ms();
     *row = (struct cs_key_row){.id = cs_strn(id, ID_LEN),
                                .name = name,
                                .tenant = tenant,
@@ -185,7 +177,7 @@ static void on_row(void *ctx, const struct cs_err *found, const struct cs_key_ro
     const struct cs_key_row *row = found->code == CS_OK && count ? &rows[0] : NULL;
     struct cs_caller caller = {0};
     struct cs_err err = {0};
-    int64_t now = now_ms();
+    int64_t now = cs_time_ms();
     bool equal = CRYPTO_memcmp(row ? row->hash : nothing, c->hash, sizeof c->hash) == 0;
     bool valid =
         row && equal && c->well_formed && !row->revoked && (!row->expires || row->expires > now);

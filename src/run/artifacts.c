@@ -1,8 +1,8 @@
 /* What is too large for an answer is kept under a handle, which a later program opens: storage.c.
  */
 #include <stdio.h>
-#include <time.h>
 
+#include "base/time.h"
 #include "run/inside.h"
 
 static void on_kept(void *ctx, const struct cs_err *err)
@@ -56,7 +56,7 @@ int cs_step_keep(struct cs_run *run, struct cs_err *err)
         .name = a->name,
         .media_type = a->media_type,
         .size = a->size,
-        .created = cs_now_ms(),
+        .created = cs_time_ms(),
     };
     run->step--; /* there may be another one */
     cs_store_artifact_add(run->runner->store, &row, content, on_kept, run);

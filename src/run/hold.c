@@ -4,8 +4,11 @@
 static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *held)
 {
     struct cs_run *run = ctx;
-    if (err->code != CS_OK) {
+    if (err->code != CS_OK)
         run->hold = NULL;
+    if (run->settling)
+        return; /* cancelled meanwhile: what it holds is given back on the way */
+    if (err->code != CS_OK) {
         cs_run_refuse(run, err);
         return;
     }

@@ -166,7 +166,6 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits; `id` has room for them and a NUL. */
 void cs_make_id(const char *prefix, char *id);
-int64_t cs_now_ms(void); /* since 1970 */
 
 /* call.c: the gate. One way for every call: allowed, valid, small enough, its turn, sent, answered.
  */

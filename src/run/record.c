@@ -5,17 +5,10 @@
  * runs at all. Its answer leaves only after the row of its end is stored. If the store fails, the
  * execution has failed, whatever it did.
  */
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "run/inside.h"
-
-int64_t cs_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static struct cs_execution_row row_of(const struct cs_run *run)
 {
@@ -233,7 +226,7 @@ int cs_step_begin(struct cs_run *run, struct cs_err *err)
     if (!run->runner->store)
         return CS_ON;
     struct cs_execution_row row = row_of(run);
-    row.created = cs_now_ms();
+    row.created = cs_time_ms();
     run->on_record = run->beginning = true;
     cs_store_execution_begin(run->runner->store, &row, on_begun, run);
     return keyed ? CS_LATER : CS_ON;
@@ -288,7 +281,7 @@ int cs_step_end(struct cs_run *run, struct cs_err *err)
     row.status = cs_str(cs_status_name(r->status));
     row.error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0};
     row.envelope = r->envelope;
-    row.finished = cs_now_ms();
+    row.finished = cs_time_ms();
     cs_store_execution_end(run->runner->store, &row, on_end, run);
     return CS_LATER;
 }

@@ -41,7 +41,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
-#define SETTLE 7
+    /* SETTLE: whatever happened before, what follows is done */
     cs_step_release, /* 5. its session has the new state and files                   hold.c      */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
     cs_step_end,     /*    how it ended is on record                                 record.c    */
@@ -60,6 +60,14 @@ void cs_run_go(struct cs_run *run)
         }
     }
     cs_run_finish(run);
+}
+
+static uint32_t settle_step(void)
+{
+    uint32_t step = 0;
+    while (way[step] != cs_step_release)
+        step++;
+    return step;
 }
 
 /* --- the runner --- */
@@ -174,7 +182,7 @@ static void settle(struct cs_run *run, const struct cs_job_end *end)
 {
     cs_settle(run, end);
     run->settling = true;
-    run->step = SETTLE;
+    run->step = settle_step();
     cs_run_waits_no_more(run);
     cs_queue_quit(&run->runner->queue, &run->place);
     cs_run_go(run);

@@ -20,6 +20,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "run/session_in.h"
 
 #define TRY_AGAIN_MS 20
@@ -330,7 +331,7 @@ static void on_checked(uv_work_t *w, int status)
     /* It ran, whatever becomes of what it left: that is counted, and the session lives on. */
     struct cs_str state = h->err.code == CS_OK ? cs_buf_str(&h->state) : (struct cs_str){0};
     cs_store_session_put(h->s->store, cs_str(h->tenant), cs_str(h->id), h->version, state,
-                         cs_wall_ms(), on_stored, h);
+                         cs_time_ms(), on_stored, h);
 }
 
 /* Released before it was held: what is under way comes to its end first. */

@@ -21,8 +21,6 @@ struct cs_sessions {
     void *closed_ctx;
 };
 
-int64_t cs_wall_ms(void);
-
 /* One thing less that keeps it alive. */
 void cs_sessions_less(struct cs_sessions *s);
 

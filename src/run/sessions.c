@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "run/session_in.h"
 #include "sandbox/wire.h"
@@ -17,13 +17,6 @@
 #define LOOK_MINUTES 60 /* how often directories are looked through for those without a session */
 #define NAME_BYTES   200
 #define IDLE_TIMES   30
-
-int64_t cs_wall_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 struct cs_quota cs_sessions_quota(const struct cs_sessions *s)
 {
@@ -203,7 +196,7 @@ static void on_expired(void *ctx, const struct cs_err *err, const struct cs_sess
 static void on_minute(uv_timer_t *t)
 {
     struct cs_sessions *s = t->data;
-    cs_store_sessions_expire(s->store, cs_wall_ms(), on_expired, sweep_new(s));
+    cs_store_sessions_expire(s->store, cs_time_ms(), on_expired, sweep_new(s));
     if (s->minutes++ % LOOK_MINUTES)
         return;
     struct sweep *w = sweep_new(s);
@@ -330,7 +323,7 @@ static int fill_row(struct ask *a, struct cs_str name, int64_t idle_ms)
         snprintf(a->id + 4 + 2 * i, 3, "%02x", bytes[i]);
     if (name.len)
         memcpy(a->name, name.at, name.len);
-    int64_t now = cs_wall_ms(), idle = idle_ms ? idle_ms : a->s->limits.idle_ms;
+    int64_t now = cs_time_ms(), idle = idle_ms ? idle_ms : a->s->limits.idle_ms;
     a->row = (struct cs_session_row){
         .id = cs_str(a->id),
         .tenant = cs_str(a->tenant),

@@ -1,6 +1,7 @@
 /* Executions: admitted, ended, looked up, listed, forgotten. */
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/time.h"
 #include "store/inside.h"
 
 #define FORGET_STEP 500 /* executions removed in one go, so that nobody waits long */
@@ -179,8 +180,7 @@ static int cancel_one(struct cs_db *db, struct cs_str owner, struct cs_err *err)
     cs_sql_leave(s);
     lost_envelope(&r, &envelope);
     return cs_sql_do(db, CS_SQL_EXECUTION_END, err, "sssiss", CS_STR("cancelled"),
-                     CS_STR("internal_error"), cs_buf_str(&envelope), cs_store_now(), r.id,
-                     r.tenant);
+                     CS_STR("internal_error"), cs_buf_str(&envelope), cs_time_ms(), r.id, r.tenant);
 }
 
 int cs_db_lost(struct cs_db *db, struct cs_err *err)

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "store/statements.h"
 #include "store/store.h"
 
@@ -113,8 +114,6 @@ void cs_op_tell_stored(const struct cs_op *op);
 
 /* For tests, which have less time. Before the first operation. */
 void cs_store_patience(struct cs_store *store, int ms);
-
-int64_t cs_store_now(void);
 
 /* --- sql.c --- */
 

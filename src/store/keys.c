@@ -1,4 +1,5 @@
 /* API keys. */
+#include "base/time.h"
 #include "store/inside.h"
 
 static void tell(const struct cs_op *op)
@@ -81,7 +82,7 @@ static int run_rotate(struct cs_db *db, struct cs_op *op)
     if (find(db, op, &id) < 0)
         return -1;
     return cs_sql_do(db, CS_SQL_KEY_ROTATE, &op->err, "shiis", r->id, r->hash, r->expires,
-                     cs_store_now(), id) < 0
+                     cs_time_ms(), id) < 0
                ? -1
                : 0;
 }
@@ -131,7 +132,7 @@ void cs_store_key_revoke(struct cs_store *s, struct cs_str name, int64_t when, c
     struct cs_op *op = cs_op_new(s, &kind_revoke, ctx);
     op->done.stored = done;
     op->id = name;
-    op->when = when ? when : cs_store_now();
+    op->when = when ? when : cs_time_ms();
     cs_op_keep(op, (struct cs_str *[]){&op->id, NULL});
     cs_op_check(op, op->tenant, op->id);
     cs_op_ask(op);

@@ -1,6 +1,7 @@
 /* Sessions and their states. */
 #include <inttypes.h>
 
+#include "base/time.h"
 #include "store/inside.h"
 
 #define EXPIRE_MOST 10000 /* in one go; the rest has its turn the next time */
@@ -42,8 +43,7 @@ static int read_rows(struct cs_db *db, sqlite3_stmt *s, bool with_state, struct 
 static int check_room(struct cs_db *db, struct cs_op *op)
 {
     const struct cs_session_row *r = &op->row.session;
-    sqlite3_stmt *s =
-        cs_sql_ask(db, CS_SQL_SESSION_COUNT, &op->err, "si", r->tenant, cs_store_now());
+    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_SESSION_COUNT, &op->err, "si", r->tenant, cs_time_ms());
     if (cs_sql_next(db, s, &op->err) < 0)
         return -1;
     uint64_t count = (uint64_t)sqlite3_column_int64(s, 0);
@@ -70,7 +70,7 @@ static int run_add(struct cs_db *db, struct cs_op *op)
 static int run_get(struct cs_db *db, struct cs_op *op)
 {
     sqlite3_stmt *s =
-        cs_sql_ask(db, CS_SQL_SESSION_GET, &op->err, "ssi", op->id, op->tenant, cs_store_now());
+        cs_sql_ask(db, CS_SQL_SESSION_GET, &op->err, "ssi", op->id, op->tenant, cs_time_ms());
     if (read_rows(db, s, true, op) < 0)
         return -1;
     return op->count ? 0 : missing(op);
@@ -78,7 +78,7 @@ static int run_get(struct cs_db *db, struct cs_op *op)
 
 static int run_list(struct cs_db *db, struct cs_op *op)
 {
-    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_SESSIONS, &op->err, "siii", op->tenant, cs_store_now(),
+    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_SESSIONS, &op->err, "siii", op->tenant, cs_time_ms(),
                                  (int64_t)op->limit, (int64_t)op->offset);
     return read_rows(db, s, false, op);
 }

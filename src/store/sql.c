@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/time.h"
 #include "store/inside.h"
 
 static const char *const statements[] = {
@@ -191,7 +192,7 @@ bool cs_db_broken(struct cs_db *db)
 
 int cs_db_probe(struct cs_db *db, struct cs_err *err)
 {
-    return cs_sql_do(db, CS_SQL_PROBE, err, "i", cs_store_now()) < 0 ? -1 : 0;
+    return cs_sql_do(db, CS_SQL_PROBE, err, "i", cs_time_ms()) < 0 ? -1 : 0;
 }
 
 /* --- opening --- */

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/own.h"
@@ -62,13 +61,6 @@ static struct cs_op *list_take(struct list *l)
     struct cs_op *first = l->first;
     list_init(l);
     return first;
-}
-
-int64_t cs_store_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* --- an operation --- */

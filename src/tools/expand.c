@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <uv.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/time.h"
 #include "sandbox/launch.h"
 
 #define COMMAND_MS   10000
@@ -55,13 +55,6 @@ static int trimmed(struct cs_str *value, const char *what, struct cs_str name, s
 }
 
 /* --- commands --- */
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Words are separated by spaces; quotes keep them together. There is no other meaning in them. */
 static int split(struct cs_arena *arena, struct cs_str text, const char *argv[COMMAND_ARGS + 1],
@@ -121,7 +114,7 @@ static void listen_to(const struct cs_child *child, uint64_t deadline, struct ta
     struct pollfd fds[] = {
         {child->out, POLLIN, 0}, {child->err, POLLIN, 0}, {child->pidfd, POLLIN, 0}};
     while (fds[2].fd >= 0 || fds[0].fd >= 0) {
-        uint64_t now = now_ms();
+        uint64_t now = (uint64_t)cs_tick_ms();
         talk->too_slow = now >= deadline;
         talk->too_long = talk->out.len > CS_EXPAND_BYTES;
         if (talk->too_slow || talk->too_long)
@@ -167,7 +160,7 @@ static int run(struct cs_expand *x, struct cs_str command, struct cs_str shown,
     if (x->spent_ms >= CS_EXPAND_MS)
         return cs_fail(err, CS_LIMIT, "the commands of this file took longer than %u s",
                        CS_EXPAND_MS / 1000);
-    uint64_t start = now_ms();
+    uint64_t start = (uint64_t)cs_tick_ms();
     uv_loop_t loop;
     if (uv_loop_init(&loop) < 0)
         return cs_fail(err, CS_SYSTEM, "no loop for a command");
@@ -187,7 +180,7 @@ static int run(struct cs_expand *x, struct cs_str command, struct cs_str shown,
         ;
     cs_child_done(&child);
     uv_loop_close(&loop);
-    x->spent_ms += now_ms() - start;
+    x->spent_ms += (uint64_t)cs_tick_ms() - start;
     int status = judge(shown, &talk, &end, err);
     if (status == 0)
         cs_buf_putstr(output, cs_buf_str(&talk.out));

@@ -90,6 +90,8 @@ struct cs_tools {
 
     struct cs_tool_call *calls;
     struct cs_await *awaits;
+    void (*changed)(void *ctx); /* NULL: nobody is told */
+    void *changed_ctx;
     struct cs_asker asker;
     struct cs_open_ask *asks;
     uint64_t next_ask;

@@ -66,6 +66,14 @@ static void publish(struct cs_tools *t)
     t->unpublished = false;
     free(offers);
     check_awaits(t);
+    if (next && t->changed)
+        t->changed(t->changed_ctx);
+}
+
+void cs_tools_set_watcher(struct cs_tools *t, void (*changed)(void *ctx), void *ctx)
+{
+    t->changed = changed;
+    t->changed_ctx = ctx;
 }
 
 static void on_publish(uv_timer_t *timer)

@@ -133,6 +133,9 @@ struct cs_await *cs_tools_await(struct cs_tools *tools, struct cs_str server, bo
 void cs_await_cancel(struct cs_await *await);
 /* Servers that were never listed and have not failed either. */
 bool cs_tools_waiting(struct cs_tools *tools);
+/* Calls `changed` whenever another catalogue has become the current one; it may be called from
+ * within functions of this header. There is one who is told; NULL: nobody. */
+void cs_tools_set_watcher(struct cs_tools *tools, void (*changed)(void *ctx), void *ctx);
 
 /* --- call --- */
 

@@ -31,7 +31,7 @@ class Probe:
     """A server of the test. At its end it must close at once, hold nothing, and have said nothing on stderr."""
 
     def __init__(self, t, *options, env=None, tls=None):
-        self.t, self.tls = t, tls
+        self.t, self.tls, self.stopped = t, tls, False
         words = [tool(t)]
         for name, value in zip(options[::2], options[1::2]):
             words += ["--" + name, str(value)]
@@ -106,12 +106,17 @@ class Probe:
         with open("/proc/%d/statm" % self.process.pid) as f:
             return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
+    def stop(self):
+        """Tells it to close, once: it may be on its way."""
+        if self.process.poll() is None and not self.stopped:
+            self.process.send_signal(signal.SIGTERM)
+        self.stopped = True
+
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        self.stop()
         try:
             status = self.process.wait(90)
         except subprocess.TimeoutExpired:

@@ -4,6 +4,7 @@ import json
 import re
 import select
 import socket
+import struct
 import threading
 import time
 
@@ -532,3 +533,17 @@ def test_connections_that_do_nothing_make_room(t):
         finally:
             for s in crowd:
                 s.close()
+
+
+def test_callers_who_hang_up_while_their_session_is_looked_for_cost_nothing(t):
+    with Daemon(t, "--rate.per_minute", "0", "--rate.per_hour", "0") as d:
+        session = d.post("/sessions", {}).json()["session_id"]
+        for i in range(600):
+            body = json.dumps({"code": "return 1", "session_id": (session, "ses_" + "0" * 32)[i % 2]}).encode()
+            with socket.create_connection(("127.0.0.1", d.port)) as s:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close is a reset
+                s.sendall(b"POST /executions HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\nContent-Length: %d\r\n\r\n%s" % (
+                    JSON.encode(), len(body), body))
+                time.sleep((0, 0.0001, 0.0003, 0.0006, 0.001)[i % 5])
+        answer = d.post("/executions", {"code": "return 'still here'", "session_id": session})
+        t.equal(answer.json().get("result"), "still here")

@@ -3,7 +3,6 @@
 import os
 import random
 import resource
-import signal
 import socket
 import time
 
@@ -281,6 +280,6 @@ def test_rubbish_and_sudden_death_leave_nothing_behind(t, name, tls):
         with p.connect() as other:
             other.sendall(good[5])
             time.sleep(0.1)
-            p.process.send_signal(signal.SIGTERM)
+            p.stop()
             p.process.wait(90)  # it also looks for leaks
         s.close()

@@ -1,7 +1,6 @@
 """What we offer over MCP, as the official clients see it: both eras, both transports, every tool, resource and prompt."""
 
 import contextlib
-import glob
 import json
 import os
 import re
@@ -18,8 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 # What a client can be, and how it is connected. Every row must behave alike.
-EVERY = table([("old over stdio", "old", "stdio"), ("old over http", "old", "http"), ("legacy over stdio", "legacy", "stdio"),
-               ("modern over stdio", "modern", "stdio"), ("modern over http", "modern", "http")])
+ROWS = [("old over stdio", "old", "stdio"), ("old over http", "old", "http"), ("modern over stdio", "modern", "stdio"),
+        ("modern over http", "modern", "http")]
+EVERY = table(ROWS)
 # Where the era makes no difference, one of each is enough.
 TWO = table([("old over stdio", "old", "stdio"), ("modern over http", "modern", "http")])
 
@@ -56,7 +56,7 @@ def tokens(t, *texts):
 
 # What is there
 
-@EVERY
+@table([*ROWS, ("legacy over stdio", "legacy", "stdio")])
 def test_four_small_tools_are_offered(t, _, kind, transport):
     with client(t, kind, transport) as c:
         tools = c.ask("listTools")["tools"]
@@ -395,6 +395,15 @@ def test_an_execution_can_be_waited_for_and_read_by_another_client(t):
         t.matches(c.wrong("get_execution", execution_id=""), "there is no execution")
 
 
+def test_an_execution_of_another_process_can_be_waited_for(t):
+    peers.configure(t, {})
+    with Daemon(t) as d, Client(t, "old", "stdio") as c:
+        begun = d.post("/executions", {"code": "await new Promise((r) => setTimeout(r, 1000)); return 'there'", "async": True}).json()
+        t.equal(json.loads(c.tool("get_execution", execution_id=begun["execution_id"], wait_ms=0))["status"], "running")
+        done = json.loads(c.tool("get_execution", execution_id=begun["execution_id"], wait_ms=20000))
+        t.equal((done["status"], done["result"]), ("completed", "there"))
+
+
 def test_a_task_of_the_older_protocol_is_an_execution(t):
     with client(t, "old", "stdio", {}) as c:
         if "tasks" not in c.ready["capabilities"]:
@@ -413,7 +422,7 @@ FORM = {"message": "How many?", "requestedSchema": {"type": "object", "required"
                                                     "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 9}}}}
 
 
-@EVERY
+@table([*ROWS, ("legacy over http", "legacy", "http")])
 def test_what_a_server_asks_reaches_the_person_at_the_client(t, _, kind, transport):
     with client(t, kind, transport, {"plain": plain()}) as c:
         c.ask("answers", [{"action": "accept", "content": {"n": 3}}])
@@ -439,6 +448,29 @@ def test_an_answer_that_does_not_fit_is_asked_once_more_and_then_declined(t, _, 
         t.matches(asked[1]["message"], r"did not fit: n: .*9")
         answer = json.loads(said["result"]["content"][0]["text"])
         t.equal(answer["result"], {"action": "accept", "content": {"n": 4}})
+
+
+def test_an_address_is_shown_if_it_is_one_of_the_web(t):
+    with client(t, "old", "stdio", {"plain": plain()}) as c:
+        def answered(url):
+            arguments = {"mode": "url", "message": "Open it", "url": url, "elicitationId": "1"}
+            return json.loads(c.tool("call_tool", server="plain", tool="ask", arguments=arguments))["result"]
+
+        c.ask("answers", [{"action": "accept"}])
+        t.equal(answered("https://example.org/consent?x=1"), {"action": "accept"})
+        asked = c.event("elicit")
+        t.equal((asked["url"], asked["message"]), ("https://example.org/consent?x=1", "Server 'plain' asks: Open it"))
+        t.true(answered("javascript:alert(1)") != {"action": "accept"}, "it was accepted")
+        t.equal(c.seen("elicit"), [])
+
+
+@TWO
+def test_a_server_of_the_newest_revision_asks_as_well(t, _, kind, transport):
+    with client(t, kind, transport, {"modern": peers.ours("modern")}) as c:
+        c.ask("answers", [{"action": "accept", "content": {"confirm": True}}])
+        text = c.tool("execute_code", code="return await modern.deploy({ env: 'test' })")
+        t.has(text, "deployed to test")
+        t.equal(c.event("elicit")["message"], "Server 'modern' asks: Deploy to test?")
 
 
 def test_the_official_server_asks_for_a_form_and_for_a_model(t):
@@ -481,6 +513,21 @@ def test_the_tree_is_a_list_of_resources_with_pages(t, _, kind, transport):
         t.equal(len(seen), len(set(seen)))
         error = c.refused("listResources", {"cursor": "no cursor of ours"})
         t.equal(error["code"], -32602)
+
+
+@TWO
+def test_a_client_is_told_when_there_are_other_tools(t, _, kind, transport):
+    with client(t, kind, transport, {"plain": plain()}) as c:
+        before = len(c.ask("listResources")["resources"])
+        if kind == "modern":
+            c.send("listen", {"resourcesListChanged": True})
+            time.sleep(0.3)
+        c.events.clear()
+        c.tool("call_tool", server="plain", tool="echo", arguments={"a": 1})
+        t.equal(c.seen("resources changed"), [], "told without reason")
+        c.tool("call_tool", server="plain", tool="grow", arguments={})
+        c.event("resources changed")
+        t.equal(len(c.ask("listResources")["resources"]), before + 1)
 
 
 @EVERY

@@ -19,12 +19,14 @@
  *     GET  /drain, /close   begin to
  * SIGTERM closes.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -36,7 +38,9 @@ struct probe {
     struct cs_http_options options;
     uv_timer_t drain, close;
     uv_signal_t term;
-    bool closing;
+    uv_poll_t pipe; /* of somebody else, whose descriptor has the number that the listener had */
+    int pipe_fds[2];
+    bool closing, piped;
     unsigned held;
 };
 
@@ -237,6 +241,8 @@ static void on_closed(void *ctx)
 {
     struct probe *p = ctx;
     say("closed", "held", p->held);
+    if (p->piped)
+        (void)!write(p->pipe_fds[1], "x", 1);
     uv_close((uv_handle_t *)&p->drain, NULL);
     uv_close((uv_handle_t *)&p->close, NULL);
     uv_close((uv_handle_t *)&p->term, NULL);
@@ -249,9 +255,25 @@ static void begin_close(struct probe *p)
     p->closing = true;
 }
 
+static void on_pipe(uv_poll_t *poll, int status, int events)
+{
+    struct probe *p = poll->data;
+    (void)status, (void)events;
+    say("heard", "fd", (uint64_t)p->pipe_fds[0]);
+    uv_close((uv_handle_t *)poll, NULL);
+    close(p->pipe_fds[0]);
+    close(p->pipe_fds[1]);
+}
+
 static void drain(struct probe *p, struct cs_exchange *x)
 {
     cs_http_drain(p->http);
+    if (!p->piped && pipe2(p->pipe_fds, O_CLOEXEC | O_NONBLOCK) == 0) {
+        uv_poll_init(&p->loop, &p->pipe, p->pipe_fds[0]);
+        p->pipe.data = p;
+        uv_poll_start(&p->pipe, UV_READABLE, on_pipe);
+        p->piped = true;
+    }
     reply_text(x, "draining\n");
 }
 

@@ -4,6 +4,9 @@
 #include <dirent.h>
 #include <sqlite3.h>
 
+#include "base/time.h"
+
+static char session[64];       /* of the test; empty: none yet */
 static struct cs_store *other; /* as another process has it: it sees what is committed */
 
 static void open_store(struct cs_store **store)
@@ -49,6 +52,7 @@ static int setup_sessions(void **state)
         0)
         fail_msg("%s", err.msg);
     open_runner((struct cs_runner_options){.most_running = 2});
+    session[0] = '\0';
     return 0;
 }
 
@@ -239,7 +243,7 @@ static void those_that_run_elsewhere_are_not(void **state)
                                          .principal = CS_STR("local"),
                                          .language = CS_STR("typescript"),
                                          .key = CS_STR("key-1"),
-                                         .created = cs_now_ms()};
+                                         .created = cs_time_ms()};
     cs_store_execution_begin(other, &row, on_row, &r);
     until(&r.is_done);
     assert_int_equal(r.code, CS_OK);
@@ -396,8 +400,6 @@ static void guests_open_them_too(void **state)
 
 /* --- sessions --- */
 
-static char session[64];
-
 static void on_session(void *ctx, const struct cs_err *err, const struct cs_session_row *rows,
                        size_t count)
 {
@@ -431,7 +433,6 @@ static void state_goes_from_one_to_the_next(void **state)
         "await readFile('/workspace/a.txt', 'utf8')]",
         "state.text = 'x'.repeat(3000); return 1", "return state"};
     static const char *const values[] = {"1", "", "[2,\"kept\"]", "", "{\"n\":2}"};
-    session[0] = '\0';
     for (size_t i = 0; i < CS_COUNT(codes); i++) {
         struct play p = {0};
         struct cs_request request = in_session(codes[i]);
@@ -451,7 +452,6 @@ static void one_at_a_time_in_a_session_and_nobody_else_waits(void **state)
 {
     (void)state;
     struct play first = {0}, second = {0}, third = {0}, strict = {0}, cancelled = {0};
-    session[0] = '\0';
     struct cs_request request = in_session("console.log('on'); for (let i = 0; i < 20; i++) await "
                                            "new Promise(r => setTimeout(r, 10)); state.a = 1");
     world.order = 0;
@@ -500,7 +500,6 @@ static void artifacts_of_a_session_are_its_own(void **state)
 {
     (void)state;
     struct play large = {0}, foreign = {0}, p = {0};
-    session[0] = '\0';
     struct cs_request request = request_of("return 'z'.repeat(30000)");
     perform(&foreign, &request);
     request = in_session("return 'y'.repeat(30000)");
@@ -559,6 +558,70 @@ static void what_is_not_on_record_has_failed(void **state)
     play_done(&keyed);
 }
 
+static void on_begun_cancel(void *ctx)
+{
+    struct play *p = ctx;
+    p->begun++;
+    cs_run_cancel(p->run);
+}
+
+static void it_can_be_cancelled_as_soon_as_it_has_begun(void **state)
+{
+    (void)state;
+    static const struct cs_run_watch watch = {.begun = on_begun_cancel};
+    static const char *const keys[] = {"", "k1", "", "k2"};
+    for (int i = 0; i < 4; i++) {
+        struct play p = {0};
+        struct cs_request request =
+            i < 2 ? request_of("for (;;) await 0") : in_session("for (;;) await 0");
+        request.key = cs_str(keys[i]);
+        p.run = cs_run_start(world.runner, &request, &watch, on_play_done, &p);
+        until(&p.is_done);
+        assert_int_equal(p.begun, 1);
+        assert_int_equal(p.status, CS_STATUS_CANCELLED);
+        expect_row(&p, "cancelled", "runtime_error");
+        play_done(&p);
+    }
+}
+
+/* Whatever happens in whatever order, each is done once, and nothing is left of it. */
+static void a_crowd_is_settled(void **state)
+{
+    (void)state;
+    enum { CROWD = 80 };
+    static struct play crowd[CROWD];
+    static const char *const tenants[] = {"default", "blue", "green"};
+    static const char *const codes[] = {
+        "return 1", "for (;;) await new Promise(r => setTimeout(r, 3))",
+        "await new Promise(r => setTimeout(r, 20)); return 2", "throw 1"};
+    unsigned seed = 7;
+    memset(crowd, 0, sizeof crowd);
+    for (unsigned i = 0; i < CROWD; i++) {
+        unsigned r = (seed = seed * 1103515245u + 12345u) >> 8;
+        struct cs_request request = r % 5 ? request_of(codes[r % 4]) : in_session(codes[r % 4]);
+        char key[8];
+        snprintf(key, sizeof key, "k%u", r / 64 % 9);
+        request.tenant = r % 5 ? cs_str(tenants[r / 16 % 3]) : CS_STR("");
+        request.key = r % 3 ? CS_STR("") : cs_str(key);
+        request.limits.wall_clock = 200;
+        begin(&crowd[i], &request);
+        for (unsigned n = r / 7 % 6; n; n--)
+            uv_run(&world.loop, UV_RUN_NOWAIT);
+        struct play *victim = &crowd[r / 3 % (i + 1)];
+        if (r % 2 && !victim->is_done)
+            cs_run_cancel(victim->run);
+    }
+    for (unsigned i = 0; i < CROWD; i++) {
+        until(&crowd[i].is_done);
+        play_done(&crowd[i]);
+    }
+    struct cs_figures figures;
+    cs_runner_figures(world.runner, &figures);
+    assert_int_equal(figures.running + figures.waiting, 0);
+    assert_null(world.runner->runs);
+    assert_null(world.runner->queue.last);
+}
+
 static void closing_puts_all_on_record(void **state)
 {
     (void)state;
@@ -613,6 +676,8 @@ int main(int argc, char **argv)
         CS_TEST_WITH(one_at_a_time_in_a_session_and_nobody_else_waits, setup_sessions, teardown),
         CS_TEST_WITH(artifacts_of_a_session_are_its_own, setup_sessions, teardown),
         CS_TEST_WITH(what_is_not_on_record_has_failed, setup, teardown),
+        CS_TEST_WITH(it_can_be_cancelled_as_soon_as_it_has_begun, setup_sessions, teardown),
+        CS_TEST_WITH(a_crowd_is_settled, setup_sessions, teardown),
         CS_TEST_WITH(closing_puts_all_on_record, setup, teardown),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

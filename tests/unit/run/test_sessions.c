@@ -1,4 +1,5 @@
 /* A session's life, its lock and its state. */
+#include "base/time.h"
 #include "run/session_fixture.h"
 
 static void one_is_started_and_found(void **state)
@@ -367,7 +368,7 @@ static void a_state_that_somebody_changed_is_a_conflict(void **state)
     struct wish w;
     hold(&w, f, 0);
     cs_store_session_put(f->store, cs_str(f->me.tenant), cs_str(f->id), version,
-                         CS_STR("{\"theirs\":1}"), cs_wall_ms(), f_stored, f);
+                         CS_STR("{\"theirs\":1}"), cs_time_ms(), f_stored, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
     mkdir(f->workspace_out, 0700);
@@ -522,7 +523,7 @@ static void an_idle_one_expires_with_its_files(void **state)
 
 static size_t expire(struct fixture *f)
 {
-    cs_store_sessions_expire(f->store, cs_wall_ms(), f_session, f);
+    cs_store_sessions_expire(f->store, cs_time_ms(), f_session, f);
     f_wait(f);
     return f->row.id.len;
 }
@@ -546,14 +547,14 @@ static void one_that_is_used_does_not_expire(void **state)
                                    .tenant = cs_str(f->me.tenant),
                                    .session = cs_str(id),
                                    .status = CS_STR("running"),
-                                   .created = cs_wall_ms()};
+                                   .created = cs_time_ms()};
     cs_store_execution_begin(f->store, &row, begun, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
     uv_sleep(5);
     assert_int_equal(expire(f), 0);
     row.status = CS_STR("completed");
-    row.finished = cs_wall_ms();
+    row.finished = cs_time_ms();
     row.envelope = CS_STR("{}");
     cs_store_execution_end(f->store, &row, f_stored, f);
     f_wait(f);

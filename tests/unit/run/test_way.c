@@ -54,8 +54,11 @@ static void one_after_the_other(void **state)
     assert_int_equal(figures.by_status[CS_STATUS_COMPLETED], 3);
     assert_int_equal(figures.running + figures.waiting, 0);
     uint64_t counted = 0;
-    for (unsigned i = 0; i < CS_RUN_BUCKETS; i++)
+    for (unsigned i = 0; i < CS_RUN_BUCKETS; i++) {
         counted += figures.seconds_count[i];
+        assert_true(i == 0 || cs_run_bucket(i) > cs_run_bucket(i - 1));
+    }
+    assert_true(cs_run_bucket(CS_RUN_BUCKETS - 1) > 1e300);
     assert_int_equal(counted, 3);
     assert_true(figures.seconds_sum > 0);
 }
