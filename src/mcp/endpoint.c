@@ -433,6 +433,10 @@ static void end_session(const struct post *p)
 
 void cs_mcp_http(struct cs_mcp *m, struct cs_exchange *x, const struct cs_caller *caller)
 {
+    if (!m) {
+        cs_exchange_reply(x, 503, NULL, (struct cs_str){0});
+        return;
+    }
     struct cs_str method = cs_exchange_method(x), accept = cs_exchange_header(x, "Accept");
     struct cs_str version = cs_exchange_header(x, "MCP-Protocol-Version");
     struct post p = {.m = m, .x = x, .caller = caller, .version = CS_VNONE};

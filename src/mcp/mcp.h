@@ -54,7 +54,7 @@ int cs_mcp_stdio(struct cs_mcp *mcp, int in, int out, const struct cs_caller *ca
                  void (*ended)(void *ctx), void *ctx, struct cs_err *err);
 
 /* Takes an exchange whose path is that of the endpoint; Host, Origin and the caller were checked.
- * Every method comes here. */
+ * Every method comes here. `mcp` NULL: it is closed already, which is what is answered. */
 void cs_mcp_http(struct cs_mcp *mcp, struct cs_exchange *x, const struct cs_caller *caller);
 
 struct cs_mcp_figures {
