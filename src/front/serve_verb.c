@@ -43,9 +43,10 @@ static void on_head(void *ctx, struct cs_exchange *x)
     struct serve *s = ctx;
     if (!cs_access_head(s->access, x, is_open(x)))
         return;
-    cs_exchange_expect(
-        x, is_mcp(x) ? CS_MCP_MESSAGE
-                     : cs_rest_body_bytes(s->rest, cs_exchange_method(x), cs_exchange_path(x)));
+    if (is_mcp(x))
+        cs_exchange_expect(x, CS_MCP_MESSAGE);
+    else
+        cs_rest_head(s->rest, x);
 }
 
 static void on_known(void *ctx, struct cs_exchange *x, const struct cs_caller *caller)

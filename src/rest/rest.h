@@ -49,6 +49,10 @@ bool cs_rest_is_open(struct cs_str method, struct cs_str path);
 /* The most bytes of body that a route takes; for cs_exchange_expect. */
 uint64_t cs_rest_body_bytes(const struct cs_rest *rest, struct cs_str method, struct cs_str path);
 
+/* The head has come: at most that much body is read. If it says that more follows, it is answered
+ * already. */
+void cs_rest_head(const struct cs_rest *rest, struct cs_exchange *x);
+
 /* Takes the exchange. `caller` NULL, or without a tenant: nobody is known, as open routes allow.
  */
 void cs_rest_handle(struct cs_rest *rest, struct cs_exchange *x, const struct cs_caller *caller);

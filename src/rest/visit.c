@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "rest/inside.h"
 
 static void unlink_visit(struct cs_visit *v)
@@ -311,6 +312,21 @@ static void no_route(struct cs_exchange *x, struct cs_str allow)
     cs_rest_problem(x, 405, &err);
 }
 
+void cs_rest_head(const struct cs_rest *rest, struct cs_exchange *x)
+{
+    uint64_t most = cs_rest_body_bytes(rest, cs_exchange_method(x), cs_exchange_path(x)), given = 0;
+    struct cs_str length = cs_exchange_header(x, "Content-Length");
+    cs_exchange_expect(x, most);
+    for (size_t i = 0; i < length.len && i < 19 && length.at[i] >= '0' && length.at[i] <= '9'; i++)
+        given = given * 10 + (uint64_t)(length.at[i] - '0');
+    if (given <= most)
+        return;
+    struct cs_err err = {0};
+    cs_fail(&err, CS_LIMIT, "the body has %llu bytes; at most %llu are taken here",
+            (unsigned long long)given, (unsigned long long)most);
+    cs_rest_problem(x, 0, &err);
+}
+
 void cs_rest_handle(struct cs_rest *rest, struct cs_exchange *x, const struct cs_caller *caller)
 {
     CS_AUTO_BUF struct cs_buf allow = {0};
@@ -349,9 +365,7 @@ int cs_rest_new(uv_loop_t *loop, const struct cs_rest_options *options, struct c
     r->o = *options;
     if (!r->o.file_bytes)
         r->o.file_bytes = 10u << 20;
-    uv_timeval64_t now;
-    uv_gettimeofday(&now);
-    r->started = now.tv_sec * 1000 + now.tv_usec / 1000;
+    r->started = cs_time_ms();
     if (cs_rest_schema(cs_buf_str(&openapi), "ExecutionRequest", &r->execution, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "SessionRequest", &r->session, err) < 0) {
         cs_rest_close(r);

@@ -1,62 +1,13 @@
-"""The REST door: every route, every error, against the running daemon."""
+"""The REST door: finding the way, programs, those who do not wait, streams, keys that make it once only."""
 
 import json
-import os
-import shutil
 import socket
-import subprocess
-import sys
 import threading
 import time
 
 from harness import Failed
-from peers import NODE, PEERS
-from serving import Daemon, make_key
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-NASTY = os.path.join(HERE, "servers", "nasty.py")
-SLEEP = "await new Promise((r) => setTimeout(r, %d)); return 'slept'"
-JSON = {"Content-Type": "application/json"}
-
-
-def problem(t, answer, status, code, *pieces):
-    """It is a problem of this kind, and its detail has all the pieces."""
-    t.equal(answer.status, status, "status")
-    t.equal(answer.headers["Content-Type"], "application/problem+json", "Content-Type")
-    t.equal(answer.headers["Cache-Control"], "no-store", "Cache-Control")
-    said = answer.json()
-    t.equal(sorted(said), ["code", "detail", "instance", "status", "title", "type"], "members")
-    t.equal((said["status"], said["code"]), (status, code), "status and code")
-    for piece in pieces:
-        t.has(said["detail"], piece, "detail")
-
-
-def begin(t, d, code, **more):
-    headers = more.pop("headers", None)
-    answer = d.post("/executions", dict({"code": code, "async": True}, **more), headers=headers)
-    t.equal(answer.status, 202, "status")
-    execution = answer.json()["execution_id"]
-    t.equal(answer.headers["Location"], "/executions/" + execution, "Location")
-    return execution
-
-
-def until(t, what, found, patience=10):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        value = found()
-        if value:
-            return value
-        time.sleep(0.02)
-    t.fail("%s did not happen within %d s" % (what, patience))
-
-
-def with_tools(t, policy=None, **servers):
-    servers = servers or {"plain": {"command": sys.executable, "args": [NASTY]}}
-    t.file("caisson.json", json.dumps({"mcpServers": servers}))
-    if policy:
-        t.file("policy.json", json.dumps(policy))
-        return ["--policy", os.path.join(t.dir, "policy.json")]
-    return []
+from resting import JSON, SLEEP, begin, problem, until, with_tools
+from serving import Daemon
 
 
 # Finding the way
@@ -194,8 +145,8 @@ def test_what_is_too_large_is_refused(t):
         t.equal(d.post("/executions", body, headers=JSON).json()["result"], 1)
         problem(t, d.post("/executions", {"code": "return 1", "inputs": "x" * 1999}), 413, "limit", "inputs")
         t.equal(d.post("/executions", {"code": "return 1", "inputs": "x" * 1998}).status, 200)
-        t.equal(d.post("/executions", {"code": "x" * 200000}).status, 413)
-        t.equal(d.post("/sessions", {"name": "x" * 70000}).status, 413)
+        problem(t, d.post("/executions", {"code": "x" * 200000}), 413, "limit", "2000", "at most")
+        problem(t, d.post("/sessions", {"name": "x" * 70000}), 413, "limit", "at most 65536")
         t.equal(d.run("return 2")["result"], 2)
 
 
@@ -267,6 +218,22 @@ def test_a_caller_who_hangs_up_cancels(t):
         # Who gave it a key comes back for the answer.
         execution = hang_up(b"Idempotency-Key: k\r\n")
         t.equal(d.get("/executions/%s?wait_ms=5000" % execution).json()["status"], "completed")
+
+
+def test_too_many_are_told_to_come_later(t):
+    with Daemon(t, "--execution.concurrency", "1", "--execution.queue", "1") as d:
+        first = begin(t, d, SLEEP % 20000)
+        until(t, "its start", lambda: d.get("/executions/" + first).json().get("phase") == "running")
+        second = begin(t, d, "return 2")
+        t.equal(d.get("/executions/" + second).json()["phase"], "waiting")
+        for more in ({}, {"async": True}):
+            busy = d.post("/executions", dict({"code": "return 3"}, **more))
+            problem(t, busy, 503, "busy", "try again")
+            t.true(int(busy.headers["Retry-After"]) >= 1, "Retry-After")
+        t.equal(d.get("/health").json()["parts"]["queue"], {"running": 1, "waiting": 1})
+        d.request("DELETE", "/executions/" + first)
+        t.equal(d.get("/executions/%s?wait_ms=10000" % second).json()["result"], 2)
+        t.equal(len(d.get("/executions").json()["executions"]), 2, "those that were refused left no record")
 
 
 def test_a_trace_tells_what_it_did(t):
@@ -398,382 +365,3 @@ def test_a_key_goes_with_async_too(t):
         t.equal(begin(t, d, SLEEP % 300, headers=key), execution, "while it runs")
         d.get("/executions/%s?wait_ms=5000" % execution)
         t.equal(begin(t, d, SLEEP % 300, headers=key), execution, "afterwards")
-
-
-# Tools
-
-def test_tools_are_listed_found_and_described(t):
-    options = with_tools(t, policy={"tools": {"deny": ["plain/env"]}})
-    with Daemon(t, *options) as d:
-        tools = d.get("/tools").json()
-        t.equal([x["name"] for x in tools["tools"]], ["ask", "echo", "grow"])
-        t.equal((tools["total"], tools["complete"]), (3, True))
-        page = d.get("/tools?server=plain&limit=2").json()
-        t.equal([x["tool"] for x in page["tools"] + d.get(page["next"]).json()["tools"]], ["plain.ask", "plain.echo", "plain.grow"])
-        found = d.get("/tools/search?q=echo&limit=1").json()
-        t.equal([x["tool"] for x in found["tools"]], ["plain.echo"])
-        t.has(d.get("/tools/search?q=echo&detail=full").json()["tools"][0]["definition"], "echo")
-        t.equal(d.get("/tools/search").json()["servers"], [{"server": "plain", "tools": 3}])
-        tool = d.get("/tools/plain/echo").json()
-        t.equal((tool["server"], tool["definition"]["name"]), ("plain", "echo"))
-        t.has(tool["typescript"], "export")
-        problem(t, d.get("/tools/plain/eco"), 404, "missing", "eco", "plain.echo")
-        problem(t, d.get("/tools/plain/env"), 404, "missing")
-        problem(t, d.get("/tools/plan/echo"), 404, "missing", "plan")
-        problem(t, d.get("/tools?server=plan"), 404, "missing", "plan")
-        problem(t, d.get("/tools/search?q=x&detail=much"), 400, "invalid", "detail")
-        servers = d.get("/servers").json()["servers"]
-        t.equal([(s["server"], s["kind"], s["state"]) for s in servers], [("plain", "stdio", "ready")])
-
-
-def test_a_tool_is_called_by_the_one_path(t):
-    options = with_tools(t, policy={"tools": {"deny": ["plain/env"]}})
-    with Daemon(t, *options) as d:
-        answer = d.post("/tools/plain/echo", {"a": [1, "zwei"]})
-        e = answer.json()
-        t.equal((answer.status, e["status"], e["result"]), (200, "completed", {"a": [1, "zwei"]}))
-        t.equal([(c["tool"], c["status"]) for c in e["calls"]], [("echo", "ok")])
-        t.equal(d.get("/executions/" + e["execution_id"]).json(), e)
-        denied = d.post("/tools/plain/env", {}).json()
-        t.equal((denied["status"], denied["error"]["type"]), ("failed", "permission_error"))
-        problem(t, d.post("/tools/plain/eco", {}), 404, "missing", "plain.echo")
-        problem(t, d.post("/tools/nobody/echo", {}), 404, "missing", "nobody")
-        problem(t, d.post("/tools/plain/echo", "[]", headers=JSON), 400, "invalid", "object")
-        problem(t, d.post("/tools/plain/echo", "{}"), 415, "media_type")
-        key = {"Idempotency-Key": "k"}
-        first = d.post("/tools/plain/echo", {"a": 1}, headers=key)
-        again = d.post("/tools/plain/echo", {"a": 1}, headers=key)
-        t.equal((again.json(), again.headers["Idempotency-Replayed"]), (first.json(), "true"))
-        problem(t, d.post("/tools/plain/grow", {"a": 1}, headers=key), 422, "key_reused")
-        t.equal(d.post("/tools/plain/echo?timeout_ms=1234", {}).json()["limits"]["wall_clock"], 1234)
-
-
-def test_a_server_that_fails_is_told_from_a_tool_that_is_not_there(t):
-    with_tools(t, broken={"command": "/no/such/program"}, off={"command": "cat", "disabled": True})
-    with Daemon(t) as d:
-        problem(t, d.get("/tools/broken/x"), 502, "upstream", "/no/such/program")
-        problem(t, d.post("/tools/broken/x", {}), 502, "upstream", "/no/such/program")
-        problem(t, d.get("/tools/off/x"), 404, "missing")
-
-
-# Sessions
-
-def test_a_session_keeps_state_and_history(t):
-    with Daemon(t) as d:
-        made = d.post("/sessions", {"name": "work", "idle_ms": 60000})
-        session = made.json()["session_id"]
-        t.equal((made.status, made.headers["Location"]), (201, "/sessions/" + session))
-        t.equal((made.json()["name"], made.json()["idle_ms"]), ("work", 60000))
-        e = d.run("state.n = (state.n ?? 0) + 1; return state.n", session_id=session)
-        t.equal((e["result"], e["session_id"]), (1, session))
-        t.equal(d.run("state.n = (state.n ?? 0) + 1; return state.n", session_id=session)["result"], 2)
-        seen = d.get("/sessions/" + session).json()
-        t.equal((seen["state"], seen["executions"], len(seen["history"])), ({"n": 2}, 2, 2))
-        t.equal(seen["history"][1]["execution_id"], e["execution_id"])
-        t.equal(len(d.get("/executions?session_id=" + session).json()["executions"]), 2)
-        t.equal([s["session_id"] for s in d.get("/sessions").json()["sessions"]], [session])
-        problem(t, d.post("/executions", {"code": "return 1", "session_id": "ses_0"}), 404, "missing")
-        problem(t, d.post("/executions", {"code": "return 1", "session_id": "ses_0", "async": True}), 404, "missing")
-        problem(t, d.get("/sessions/ses_0"), 404, "missing")
-        problem(t, d.post("/sessions", {"nam": "x"}), 400, "invalid", "name")
-        problem(t, d.post("/sessions", {"session_id": session}), 400, "invalid", "session_id")
-        problem(t, d.post("/sessions", {"idle_ms": "long"}), 400, "invalid", "idle_ms")
-        empty = d.request("POST", "/sessions")
-        t.equal(empty.status, 201)
-    with Daemon(t) as d:
-        t.equal(d.run("return state.n", session_id=session)["result"], 2)
-        t.equal(d.request("DELETE", "/sessions/" + session).status, 204)
-        problem(t, d.get("/sessions/" + session), 404, "missing")
-        problem(t, d.request("DELETE", "/sessions/" + session), 404, "missing")
-
-
-def test_one_execution_at_a_time_is_in_a_session(t):
-    with Daemon(t) as d:
-        session = d.request("POST", "/sessions").json()["session_id"]
-        begin(t, d, SLEEP % 700, session_id=session)
-        problem(t, d.post("/executions", {"code": "return 1", "session_id": session, "on_busy": "fail"}), 409, "conflict")
-        t.equal(d.run("return 1", session_id=session)["result"], 1, "who waits")
-
-
-def test_files_of_a_session_go_in_and_out(t):
-    with Daemon(t) as d:
-        session = d.request("POST", "/sessions").json()["session_id"]
-        base = "/sessions/%s/files" % session
-        data = bytes(range(256)) * 10
-        t.equal(d.request("PUT", base + "/in/data.bin", body=data).status, 204)
-        got = d.get(base + "/in/data.bin")
-        t.equal((got.status, got.body, got.headers["Content-Type"]), (200, data, "application/octet-stream"))
-        t.equal(got.headers["Content-Disposition"], "attachment; filename*=UTF-8''data.bin")
-        t.equal(got.headers["X-Content-Type-Options"], "nosniff")
-        t.has(got.headers["Content-Security-Policy"], "sandbox")
-        d.run("import * as fs from 'node:fs/promises'\n"
-              "await fs.writeFile('/workspace/out \u00e4.html', String((await fs.readFile('/workspace/in/data.bin')).length))", session_id=session)
-        html = d.get(base + "/out%20%C3%A4.html")
-        t.equal((html.body, html.headers["Content-Type"]), (b"2560", "application/octet-stream"))
-        t.equal(html.headers["Content-Disposition"], "attachment; filename*=UTF-8''out%20%C3%A4.html")
-        listed = {f["path"]: f for f in d.get(base).json()["files"] if f["type"] == "file"}
-        t.equal(sorted(listed), ["in/data.bin", "out \u00e4.html"])
-        t.equal(listed["in/data.bin"]["size"], 2560)
-        t.equal(d.request("DELETE", base + "/in/data.bin").status, 204)
-        problem(t, d.get(base + "/in/data.bin"), 404, "missing")
-        problem(t, d.get(base + "/nothing"), 404, "missing")
-        problem(t, d.get("/sessions/ses_0/files"), 404, "missing")
-        problem(t, d.request("PUT", "/sessions/ses_0/files/a", body=b"x"), 404, "missing")
-
-
-def test_no_path_leads_out_of_a_session(t):
-    with Daemon(t) as d:
-        session = d.request("POST", "/sessions").json()["session_id"]
-        base = "/sessions/%s/files/" % session
-        for path in ("../x", "..%2Fx", "a/../../x", "%2e%2e/x", "/etc/passwd", "%2Fetc%2Fpasswd", ".", "a//b", "a/./b", "x%00y", "a%0Ab/.."):
-            for method in ("PUT", "GET", "DELETE"):
-                answer = d.request(method, base + path, body=b"x" if method == "PUT" else None)
-                t.true(answer.status in (400, 404), "%s %s: %s" % (method, path, answer))
-        d.request("PUT", base + "x", body=b"inside")
-        d.run("import * as fs from 'node:fs/promises'\ntry { await fs.symlink('/etc/passwd', '/workspace/link') } catch {}", session_id=session)
-        t.true(d.get(base + "link").status in (400, 404), "a link leads out")
-        t.equal([f["path"] for f in d.get(base[:-1]).json()["files"] if f["path"] == "x"], ["x"])
-
-
-def test_files_have_a_bound(t):
-    with Daemon(t, "--session.files", "1000") as d:
-        base = "/sessions/%s/files/" % d.request("POST", "/sessions").json()["session_id"]
-        t.equal(d.request("PUT", base + "a", body=b"x" * 900).status, 204)
-        problem(t, d.request("PUT", base + "b", body=b"x" * 200), 413, "limit")
-        t.equal(d.request("PUT", base + "a", body=b"x" * 1000).status, 204, "what it replaces does not count")
-
-
-# Artifacts
-
-def test_a_large_result_is_an_artifact_that_can_be_read_in_parts(t):
-    with Daemon(t) as d:
-        e = d.run("return Array.from({length: 20000}, (_, i) => i)")
-        artifact = e["artifacts"][0]["id"]
-        whole = d.get("/artifacts/" + artifact)
-        t.equal(json.loads(whole.body), list(range(20000)))
-        t.has(whole.headers["Content-Disposition"], "attachment")
-        part = d.get("/artifacts/" + artifact, headers={"Range": "bytes=1-9"})
-        t.equal((part.status, part.body), (206, whole.body[1:10]))
-        t.equal(part.headers["Content-Range"], "bytes 1-9/%d" % len(whole.body))
-        end = d.get("/artifacts/" + artifact, headers={"Range": "bytes=%d-" % (len(whole.body) - 3)})
-        t.equal((end.status, end.body), (206, whole.body[-3:]))
-        past = d.get("/artifacts/" + artifact, headers={"Range": "bytes=9999999-"})
-        problem(t, past, 416, "range")
-        t.equal(past.headers["Content-Range"], "bytes */%d" % len(whole.body))
-        for odd in ("bytes=5-1", "bytes=-", "lines=1-2", "bytes=1-2,4-5", "bytes=99999999999999999999-"):
-            t.equal(d.get("/artifacts/" + artifact, headers={"Range": odd}).status, 200, odd)
-        listed = d.get("/artifacts?execution_id=" + e["execution_id"]).json()["artifacts"]
-        t.equal([(a["artifact_id"], a["size"]) for a in listed], [(artifact, len(whole.body))])
-        t.equal(d.get("/artifacts?execution_id=ex_0").json()["artifacts"], [])
-        problem(t, d.get("/artifacts/art_0"), 404, "missing")
-
-
-# Tenants
-
-def test_two_tenants_do_not_see_each_other(t):
-    one, two = make_key(t, "one", "--tenant", "one"), make_key(t, "two", "--tenant", "two")
-    with Daemon(t) as d:
-        e = d.post("/executions", {"code": "return Array.from({length: 20000}, (_, i) => i)"}, key=one,
-                   headers={"Idempotency-Key": "k"}).json()
-        session = d.request("POST", "/sessions", key=one).json()["session_id"]
-        d.request("PUT", "/sessions/%s/files/a" % session, body=b"secret", key=one)
-        running = d.post("/executions", {"code": SLEEP % 20000, "async": True}, key=one).json()["execution_id"]
-        paths = ["/executions/" + e["execution_id"], "/executions/%s/logs" % e["execution_id"],
-                 "/executions/%s/trace" % e["execution_id"], "/executions/" + running,
-                 "/executions/%s/logs" % running, "/sessions/" + session, "/sessions/%s/files" % session,
-                 "/sessions/%s/files/a" % session, "/artifacts/" + e["artifacts"][0]["id"]]
-        for path in paths:
-            for key in (two, None):
-                problem(t, d.get(path, key=key), 404, "missing")
-        for path in ("/executions/" + running, "/sessions/" + session, "/sessions/%s/files/a" % session):
-            problem(t, d.request("DELETE", path, key=two), 404, "missing")
-        problem(t, d.post("/executions", {"code": "return 1", "session_id": session}, key=two), 404, "missing")
-        for path, name in (("/executions", "executions"), ("/sessions", "sessions"), ("/artifacts", "artifacts")):
-            t.equal(d.get(path, key=two).json()[name], [], path)
-        mine = d.post("/executions", {"code": "return 2"}, key=two, headers={"Idempotency-Key": "k"})
-        t.equal((mine.status, mine.json()["result"]), (200, 2), "a key of another tenant")
-        t.equal(d.get("/executions/" + running, key=one).json()["status"], "running")
-        t.equal(d.request("DELETE", "/executions/" + running, key=one).json()["status"], "cancelled")
-        t.equal(d.get("/executions", key=one).json()["executions"][0]["principal"], "one")
-
-
-# Figures
-
-def test_figures_count_what_happened(t):
-    with Daemon(t) as d:
-        d.run("return 1")
-        d.run("throw 1")
-        d.post("/executions", {"code": "return 1", "limits": {"memory": "8T"}})
-        s = d.get("/statistics").json()
-        t.equal([s["executions"][n] for n in ("total", "completed", "failed", "running")], [2, 1, 1, 0])
-        t.equal((s["success_rate"], s["errors"]["runtime_error"]), (0.5, 1))
-        t.equal(s["execution_seconds"]["count"], 2)
-        answer = d.get("/metrics")
-        t.equal(answer.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
-        values, types = {}, {}
-        for line in answer.body.decode().splitlines():
-            words = line.split()
-            if line.startswith("# TYPE "):
-                types[words[2]] = words[3]
-            elif not line.startswith("#"):
-                name, value = line.rsplit(" ", 1)
-                t.true(name not in values, "twice: " + name)
-                values[name] = float(value)
-        for name in values:
-            family = name.split("{")[0]
-            known = [family] + [family[:-len(s)] for s in ("_bucket", "_sum", "_count") if family.endswith(s)]
-            t.true(any(k in types for k in known), "no type: " + name)
-            t.true(types.get(family) != "counter" or family.endswith("_total"), "a counter by another name: " + name)
-        t.equal(values['caisson_executions_total{status="completed"}'], 1)
-        t.equal(values['caisson_executions_total{status="failed"}'], 1)
-        t.equal(values['caisson_execution_duration_seconds_bucket{le="+Inf"}'], 2)
-        t.equal(values["caisson_execution_duration_seconds_count"], 2)
-        buckets = [v for n, v in values.items() if n.startswith("caisson_execution_duration_seconds_bucket")]
-        t.equal(buckets, sorted(buckets), "buckets add up")
-        t.true(values["process_resident_memory_bytes"] > 1e6, "no memory")
-        t.true(values["process_open_fds"] > 3, "no files")
-
-
-# The description
-
-def placeholder(path):
-    return path.replace("{execution_id}", "ex_0").replace("{session_id}", "ses_0").replace("{artifact_id}", "art_0") \
-               .replace("{server}", "nobody").replace("{tool}", "x").replace("{path}", "x")
-
-
-def test_every_path_of_the_description_is_served(t):
-    with Daemon(t) as d:
-        document = d.get("/openapi.json").json()
-        t.equal(document["openapi"], "3.1.0")
-        for path, methods in document["paths"].items():
-            allow = d.request("OPTIONS", placeholder(path)).headers["Allow"].split(", ")
-            t.equal(sorted(m for m in allow if m not in ("HEAD", "OPTIONS")), sorted(m.upper() for m in methods), path)
-            if "get" in methods:
-                answer = d.get(placeholder(path))
-                t.true(str(answer.status) in methods["get"]["responses"], "%s: %s" % (path, answer))
-
-
-def test_the_description_is_valid_and_answers_fit_it(t):
-    if not shutil.which(NODE) or not os.path.isdir(os.path.join(PEERS, "node_modules", "@seriousme")):
-        t.skip("tests/it/peers/node_modules is not there: scripts/bootstrap test")
-    with_tools(t)
-    with Daemon(t) as d:
-        session = d.post("/sessions", {"name": "x"}).json()
-        e = d.post("/executions", {"code": "console.log(1); await plain.echo({}); return Array.from({length: 20000}, (_, i) => i)",
-                                   "session_id": session["session_id"]}).json()
-        d.request("PUT", "/sessions/%s/files/a" % session["session_id"], body=b"x")
-        running = d.post("/executions", {"code": SLEEP % 20000, "async": True}).json()
-        answers = [("Session", session), ("Execution", e), ("ExecutionStarted", running),
-                   ("Execution", d.run("throw new TypeError('x')")), ("Execution", d.run("print(1)", language="python")),
-                   ("Execution", d.run("while (1) {}", timeout_ms=100)),
-                   ("ExecutionRunning", d.get("/executions/" + running["execution_id"]).json()),
-                   ("Execution", d.request("DELETE", "/executions/" + running["execution_id"]).json()),
-                   ("Problem", d.get("/executions/ex_0").json()), ("Problem", d.get("/nothing").json()),
-                   ("Tool", d.get("/tools/plain/echo").json()), ("Execution", d.post("/tools/plain/echo", {}).json())]
-        for schema, path in (("Root", "/"), ("Health", "/health"), ("ExecutionList", "/executions"),
-                             ("Trace", "/executions/%s/trace" % e["execution_id"]), ("Logs", "/executions/%s/logs" % e["execution_id"]),
-                             ("ToolList", "/tools"), ("ToolsFound", "/tools/search?q=echo"), ("ToolsFound", "/tools/search"),
-                             ("ServerList", "/servers"), ("SessionList", "/sessions"), ("SessionWithState", "/sessions/" + session["session_id"]),
-                             ("FileList", "/sessions/%s/files" % session["session_id"]), ("ArtifactList", "/artifacts"), ("Statistics", "/statistics")):
-            answers.append((schema, d.get(path).json()))
-        document = d.get("/openapi.json")
-        t.file("openapi.json", document.body.decode())
-    for schema in document.json()["components"]["schemas"].items():
-        answers += [(schema[0], example) for example in schema[1].get("examples", [])]
-    lines = "\n".join(json.dumps({"schema": s, "value": v}) for s, v in answers)
-    done = subprocess.run([NODE, os.path.join(PEERS, "openapi.mjs"), os.path.join(t.dir, "openapi.json")], input=lines,
-                          capture_output=True, text=True, timeout=60)
-    t.equal((done.returncode, done.stdout), (0, ""), "what the validator says\n" + done.stderr)
-    # And it can say no.
-    done = subprocess.run([NODE, os.path.join(PEERS, "openapi.mjs"), os.path.join(t.dir, "openapi.json")],
-                          input='{"schema": "Problem", "value": {"status": "x"}}', capture_output=True, text=True, timeout=60)
-    t.has(done.stdout, "Problem: ")
-
-
-# The page for people
-
-def test_the_examples_of_the_page_work(t):
-    for tool in ("curl", "jq"):
-        if not shutil.which(tool):
-            t.skip("%s is not there" % tool)
-    with open(os.path.join(HERE, "..", "..", "docs", "rest.md")) as f:
-        page = f.read()
-    blocks = [part.split("```")[0] for part in page.split("```sh\n")[1:]]
-    t.true(len(blocks) > 8, "where are the examples?")
-    with Daemon(t) as d:
-        until(t, "readiness", lambda: d.get("/health").status == 200)
-        # Every curl of the page has to end well: -f makes it fail with the status.
-        script = "set -euo pipefail\n" + "\n".join(blocks).replace("http://127.0.0.1:8002", d.url).replace("curl -s", "curl -f -s")
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
-        t.log.append(done.stdout + done.stderr)
-        t.equal(done.returncode, 0, "exit status\n" + done.stderr[-500:])
-        for piece in ('"result":6', '"result":42', "event: done", "Idempotency-Replayed: true", '"state":{"n":1}', "a,b",
-                      "caisson_executions_total", "[0,1,2,3"):
-            t.has(done.stdout, piece)
-
-
-# Rough weather
-
-def raw(method, path, body=b"", *headers):
-    lines = ["%s %s HTTP/1.1" % (method, path), "Host: localhost", *headers]
-    if body:
-        lines += ["Content-Type: application/json", "Content-Length: %d" % len(body)]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
-def test_whoever_hangs_up_at_any_moment_hurts_nobody(t):
-    with_tools(t)
-    with Daemon(t) as d:
-        session = d.request("POST", "/sessions").json()["session_id"]
-        running = begin(t, d, SLEEP % 20000)
-        large = d.run("return Array.from({length: 20000}, (_, i) => i)")["artifacts"][0]["id"]
-        code = lambda text, **more: json.dumps(dict({"code": text}, **more)).encode()
-        requests = [
-            raw("POST", "/executions", code(SLEEP % 50)), raw("POST", "/executions", code("return 1", **{"async": True})),
-            raw("POST", "/executions", code("return 1"), "Idempotency-Key: k"), raw("POST", "/executions", code("return 1", session_id=session)),
-            raw("GET", "/executions"), raw("GET", "/executions/%s?wait_ms=300" % running), raw("GET", "/executions/" + running),
-            raw("GET", "/executions/%s/logs" % running, b"", "Accept: text/event-stream"), raw("POST", "/tools/plain/echo", b'{"a": 1}'),
-            raw("GET", "/tools"), raw("GET", "/tools/plain/echo"), raw("GET", "/sessions/" + session), raw("GET", "/artifacts/" + large),
-            raw("PUT", "/sessions/%s/files/a" % session, b"{}"), raw("GET", "/sessions/%s/files/a" % session), raw("GET", "/metrics"),
-        ]
-        for i, request in enumerate(requests * 3):
-            s = socket.create_connection((d.host, d.port))
-            s.sendall(request if i % 3 else request[:len(request) * (1 + i % 7) // 8])
-            if i % 2:
-                time.sleep(0.01 * (i % 5))
-            s.close()
-        t.equal(d.get("/executions/" + running).json()["status"], "running")
-        t.equal(d.run("return 1")["result"], 1)
-        until(t, "the end of the others", lambda: d.get("/statistics").json()["executions"]["running"] == 1)
-
-
-def test_those_who_wait_are_told_when_it_stops(t):
-    with Daemon(t, "--server.grace", "200ms") as d:
-        running = begin(t, d, "console.log('one'); " + SLEEP % 20000)
-        until(t, "its log", lambda: d.get("/executions/%s/logs" % running).json()["logs"])
-        requests = [raw("GET", "/executions/%s/logs" % running, b"", "Accept: text/event-stream"),
-                    raw("GET", "/executions/%s?wait_ms=30000" % running), raw("POST", "/executions", json.dumps({"code": SLEEP % 20000}).encode())]
-        sockets = []
-        for request in requests:
-            s = socket.create_connection((d.host, d.port))
-            s.settimeout(20)
-            s.sendall(request)
-            sockets.append(s)
-        until(t, "both to run", lambda: d.get("/statistics").json()["executions"]["running"] == 2)
-        d.stop()
-        answers = []
-        for s in sockets:
-            said = b""
-            while True:
-                piece = s.recv(65536)
-                if not piece:
-                    break
-                said += piece
-            answers.append(said)
-            s.close()
-        t.equal(d.wait(), 0)
-        t.matches(answers[0].decode(), r'(?s)event: log.*event: done.*"cancelled"')
-        for said in answers[1:]:
-            t.has(said.decode(), '"status":"cancelled"')
-    with Daemon(t) as d:
-        t.equal(d.get("/executions/" + running).json()["status"], "cancelled")
