@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import select
+import socket
 import subprocess
 import threading
 import time
@@ -208,13 +209,11 @@ class Stream:
             found.append(message)
 
     def close(self):
-        if self.connection.sock:
-            self.connection.sock.close()
-        self.connection.close()
+        # Closing would wait for the thread that reads; this wakes it.
         try:
-            self.response.fp.raw._sock.close()
-        except AttributeError:
-            pass
+            self.connection.wire.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is over already
 
 
 class Http:
@@ -259,6 +258,7 @@ class Http:
         all = {k: v for k, v in all.items() if v is not None}
         data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
         connection.request(method, self.path, body=data, headers=all)
+        connection.wire = connection.sock  # which a response that ends with its connection takes away
         return connection, connection.getresponse()
 
     def reply(self, method, body=None, headers=None, **more):
