@@ -12,7 +12,7 @@
 #include "rest/rest.h"
 
 #define MCP_PATH       "/mcp"
-#define HEAD_BYTES     (32u << 10)
+#define HEAD_BYTES     (16u << 10)
 #define UNSENT_BYTES   (16u << 20)
 #define COMPRESS_BYTES (1u << 20)
 #define FLUSH_TICKS    50 /* of 10 ms, for the last answers to leave */

@@ -334,7 +334,7 @@ int cs_setting_take(const struct cs_setting *row, struct cs_json_val v, struct c
         return 0;
     }
     struct cs_str text = cs_json_str(v, &into->arena);
-    const char *copy;
+    const char *copy = NULL;
     if (set_text(text, &into->arena, &copy, err) < 0)
         return -1;
     return cs_setting_parse(row, copy, into, err);
