@@ -31,6 +31,7 @@ struct answer {
     enum cs_detail detail;
     struct cs_buf text;
     uint64_t tokens; /* left */
+    bool words;      /* there is a query */
     size_t shown, omitted;
 };
 
@@ -129,6 +130,8 @@ static void put_found(struct answer *a, struct cs_json_val found)
         if (t)
             put_tool(a, t);
     }
+    if (total == 0 && a->words)
+        cs_buf_puts(&a->text, "nothing matches; other words may, or a server's own list\n");
     if (total == 0)
         put_servers(a, cs_json_get(found, "servers"));
     put_list(a, "not known yet what these offer: ", cs_json_get(found, "waiting"));
@@ -156,6 +159,7 @@ void cs_house_find(struct cs_mcp_call *call, struct cs_str query, struct cs_str 
         .call = call,
         .tools = cs_house_options(call)->tools,
         .detail = detail,
+        .words = query.len > 0,
         .tokens = cs_house_tokens(call),
     };
     if (!a.tools) {
@@ -341,6 +345,9 @@ void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, st
 {
     struct cs_tools *tools = cs_house_options(call)->tools;
     enum cs_error_type type = result->error.type;
+    if (result->failed && type == CS_ERROR_TIMEOUT)
+        cs_buf_printf(out, "Here that is timeout_ms, up to %llu.",
+                      (unsigned long long)cs_policy_ceiling(CS_RISK_LOW).wall_clock);
     if (!tools || !result->failed || type == CS_ERROR_TIMEOUT || type == CS_ERROR_RESOURCE ||
         type == CS_ERROR_INTERNAL)
         return;

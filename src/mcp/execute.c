@@ -149,6 +149,18 @@ void cs_house_told(struct cs_mcp_call *call, struct cs_str envelope, struct cs_s
     cs_buf_putstr(out, hints);
 }
 
+/* The program around one call is ours: nobody can mend it. On record it stays as it was. */
+static void forget_place(struct cs_result *result)
+{
+    struct cs_error *error = &result->error;
+    error->snippet = error->stack = (struct cs_str){0};
+    error->line = error->column = 0;
+    if (result->failed)
+        result->envelope = (struct cs_str){0};
+}
+
+static void begin_call(struct cs_house_job *e, struct cs_request *request);
+
 static void on_done(void *ctx, const struct cs_result *result)
 {
     struct cs_house_job *e = ctx;
@@ -157,7 +169,10 @@ static void on_done(void *ctx, const struct cs_result *result)
     e->call = NULL;
     if (call) {
         CS_AUTO_BUF struct cs_buf envelope = {0}, hints = {0}, text = {0};
-        cs_envelope(result, &envelope);
+        struct cs_result told = *result;
+        if (e->begin == begin_call)
+            forget_place(&told);
+        cs_envelope(&told, &envelope);
         struct cs_str intent = cs_json_str(cs_json_get(e->arguments, "intent"), &call->arena);
         cs_house_hints(call, result, intent, cs_house_tokens(call) / HINTS_PART, &hints);
         cs_house_told(call, cs_buf_str(&envelope), cs_buf_str(&hints), &text);

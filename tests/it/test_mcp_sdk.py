@@ -106,6 +106,7 @@ def test_without_a_query_there_are_servers_and_with_a_server_its_tools(t):
         own = c.tool("search_tools", server="my-plain", detail="name")
         t.equal(own, "myPlain.ask\nmyPlain.echo\nmyPlain.env\nmyPlain.grow\n4 of 4 tools of my-plain\n")
         t.has(c.tool("search_tools", query="issue", server="nowhere"), "there is no server 'nowhere'")
+        t.matches(c.tool("search_tools", query="zzzzqqq"), "nothing matches.*github 8")
 
 
 def test_without_servers_it_says_so_and_programs_run(t):
@@ -181,6 +182,14 @@ def test_a_failed_program_says_where_and_what_it_probably_wanted(t, _, kind, tra
         t.lacks(plain, "Probably wanted")
 
 
+def test_a_program_without_an_end_is_told_how_to_get_more_time(t):
+    with client(t, "old", "stdio", {}) as c:
+        text = c.wrong("execute_code", code="for (;;) ;", timeout_ms=300)
+        t.has(text, "timeout_error")
+        t.has(text, "timeout_ms, up to 300000")
+        t.matches(c.wrong("execute_code", code="1", timeout_ms=900000), "timeout_ms: .*300000")
+
+
 def test_a_wrong_name_is_answered_with_the_right_definition(t):
     with client(t, "old", "stdio") as c:
         c.tool("search_tools")
@@ -240,6 +249,7 @@ def test_one_tool_is_called_without_a_program(t, _, kind, transport):
         text = c.wrong("call_tool", server="github", tool="list_commits", arguments={"owner": "harbour"})
         t.has(text, "repo")
         t.has(text, "validation_error")
+        t.lacks(text, "snippet")
         t.has(c.wrong("call_tool", server="github", tool="list_commits", arguments={"owner": "x", "repo": "y"}), "Not Found")
 
 
