@@ -192,6 +192,17 @@ def test_a_result_waits_for_the_client_that_was_cut(t):
         t.equal([m["id"] for m in again.all()], [1])
 
 
+def test_a_call_that_takes_long_can_be_taken_up_though_it_has_said_nothing(t):
+    with over_http(t) as s:
+        s.initialize()
+        got = s.stream("POST", call("long", "slow_compute", {"seconds": 2.5}))
+        t.has(got.type, "text/event-stream")
+        t.equal(got.get(), "primer")
+        got.close()
+        again = s.stream("GET", None, {"Last-Event-ID": got.ids[0]})
+        t.equal([m["id"] for m in again.all()], ["long"])
+
+
 def test_a_cancelled_call_over_http_ends_its_stream_without_an_answer(t):
     with over_http(t) as s:
         s.initialize()

@@ -560,6 +560,27 @@ static void pretty_indents_by_two(void **state)
 }
 
 /* It is trusted to be valid, but a mistake of ours must not become one of memory. */
+static void one_line_is_one_line_for_every_reader(void **state)
+{
+    static const struct {
+        const char *json, *line;
+    } rows[] = {
+        {"{}", "{}"},
+        {"{\n \"a\":\r\n1}", "{  \"a\":  1}"},
+        {"\"x\xE2\x80\xA8y\xE2\x80\xA9z\xC2\x85\"", "\"x\\u2028y\\u2029z\\u0085\""},
+        {"\"\xE2\x82\xAC \xC3\xA4 \xC2\xA7\"", "\"\xE2\x82\xAC \xC3\xA4 \xC2\xA7\""},
+        {"\xE2", "\xE2"},
+        {"\xC2", "\xC2"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CS_AUTO_BUF struct cs_buf b = {0};
+        cs_json_line(&b, cs_str(rows[i].json));
+        assert_true(cs_str_is(cs_buf_str(&b), rows[i].line));
+    }
+}
+
 static void pretty_survives_what_is_not_json(void **state)
 {
     (void)state;
@@ -610,6 +631,7 @@ int main(void)
         cmocka_unit_test(strings_survive_writing_and_reading),
         cmocka_unit_test(doubles_are_written_short_and_read_back),
         cmocka_unit_test(what_is_no_number_is_written_as_null),
+        cmocka_unit_test(one_line_is_one_line_for_every_reader),
         cmocka_unit_test(pretty_indents_by_two),
         cmocka_unit_test(pretty_survives_what_is_not_json),
         cmocka_unit_test(utf8_lengths_follow_the_standard),
