@@ -50,10 +50,9 @@ def test_memory_is_bounded(t, name, code):
     done = t.run(code, "-o", "json", "--memory", "64M", "--timeout", "20s")
     error = limited(t, done, "memory")
     t.matches("%s %s" % (error["limit"]["value"], error["limit"]["unit"]), r"64 M|67108864 b|65536 k", "limit")
-    # A sanitizer's shadow leaves no room for RLIMIT_AS: there only the fence outside holds, which stands 128 MB further out
-    # and does not count what was taken before it was put up.
+    # A sanitizer's shadow leaves no room for RLIMIT_AS: there only a look every 20 ms holds, which is later on a busy machine.
     with open(t.binary, "rb") as f:
-        slack = 256 if b"__asan_init" in f.read() else 100
+        slack = 1024 if b"__asan_init" in f.read() else 100
     t.true(done.json()["metrics"]["memory_peak_mb"] <= 64 + slack, "peak %r" % done.json()["metrics"])
 
 
