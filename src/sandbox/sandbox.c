@@ -273,10 +273,20 @@ static struct cs_proc *take_ready(struct cs_sandbox *s)
     return p;
 }
 
+/* One that was cancelled while it waited is on its way out, and must not hold up those behind it.
+ */
+static struct cs_job *next_waiting(const struct cs_sandbox *s)
+{
+    struct cs_job *j = s->waiting;
+    while (j && j->dying)
+        j = j->next;
+    return j;
+}
+
 static void match(struct cs_sandbox *s)
 {
-    while (s->waiting && s->ready && !s->waiting->dying) {
-        struct cs_job *j = s->waiting;
+    struct cs_job *j;
+    while (s->ready && (j = next_waiting(s))) {
         remove_job(&s->waiting, j);
         append_job(&s->busy, j);
         cs_job_give(j, take_ready(s));

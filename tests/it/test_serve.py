@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import time
 
@@ -197,3 +198,27 @@ def test_the_first_run_explains_and_serves(t):
         p.terminate()
         t.equal(p.wait(20), 0)
         t.log.append(t.read("log"))
+
+
+def test_clients_that_hang_up_hold_up_nobody(t):
+    """What is cancelled while it waits for a worker must not stand in the way of those behind it."""
+    body = b'{"code": "return 1"}'
+    request = (b"POST /executions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+               b"Content-Length: %d\r\n\r\n" % len(body)) + body
+    reset = struct.pack("ii", 1, 0)
+    with Daemon(t, "--execution.workers", "2", "--execution.concurrency", "16") as d:
+        d.run("return 1")
+        for _ in range(12):
+            gone = [socket.create_connection((d.host, d.port)) for _ in range(32)]
+            for s in gone:
+                s.sendall(request)
+            time.sleep(0.01)
+            for s in gone:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                s.close()
+            stay = [socket.create_connection((d.host, d.port), timeout=5) for _ in range(8)]
+            for s in stay:
+                s.sendall(request)
+            for s in stay:
+                t.has(s.recv(65536).decode(), "200 OK", "answer")
+                s.close()
