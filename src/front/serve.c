@@ -1,6 +1,5 @@
 #include "front/serve.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +7,6 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "front/data.h"
-#include "front/text.h"
 
 #define TICK_MS      10
 #define LAST_WORD_MS 2000 /* for what was cancelled to be recorded */

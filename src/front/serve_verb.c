@@ -1,5 +1,4 @@
 /* `caisson serve`: MCP over HTTP and REST, on one port. `caisson mcp`: MCP over stdio. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

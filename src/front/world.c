@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #define SESSION_FILES 1000
-#define TOKEN_BYTES   4 /* of text; a result above the budget is kept, and a little below it too */
 
 static void on_store_closed(void *ctx)
 {
@@ -67,11 +66,19 @@ static struct cs_session_limits session_limits(const struct cs_settings *s)
     };
 }
 
+/* A token is at least a byte: whatever is too large for an answer has a handle. */
+static uint64_t artifact_bytes(const struct cs_settings *s)
+{
+    return s->output_tokens;
+}
+
 void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
 {
     struct cs_session_limits limits = session_limits(s);
     if (w->sessions)
         cs_sessions_set(w->sessions, &limits);
+    if (w->runner)
+        cs_runner_set(w->runner, artifact_bytes(s));
 }
 
 static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
@@ -139,7 +146,7 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
     if (o->settings) {
         options.most_running = cs_world_concurrency(o->settings);
         options.most_waiting = (uint32_t)o->settings->execution_queue;
-        options.artifact_bytes = o->settings->output_tokens * TOKEN_BYTES;
+        options.artifact_bytes = artifact_bytes(o->settings);
     }
     return cs_runner_new(loop, &options, &w->runner, err);
 }

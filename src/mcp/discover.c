@@ -204,7 +204,7 @@ static void search(struct cs_mcp_call *call)
                   : cs_json_is(detail, "full") ? CS_DETAIL_FULL
                                                : CS_DETAIL_SUMMARY,
                   (size_t)cs_house_number(cs_json_get(arguments, "limit"), 0), &text);
-    cs_house_answer(call, cs_buf_str(&text), false);
+    cs_mcp_text(call, cs_buf_str(&text), false);
 }
 
 /* --- servers that nobody has asked yet --- */

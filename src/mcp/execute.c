@@ -176,7 +176,7 @@ static void on_done(void *ctx, const struct cs_result *result)
         struct cs_str intent = cs_json_str(cs_json_get(e->arguments, "intent"), &call->arena);
         cs_house_hints(call, result, intent, cs_house_tokens(call) / HINTS_PART, &hints);
         cs_house_told(call, cs_buf_str(&envelope), cs_buf_str(&hints), &text);
-        cs_house_answer(call, cs_buf_str(&text), result->status != CS_STATUS_COMPLETED);
+        cs_mcp_text(call, cs_buf_str(&text), result->status != CS_STATUS_COMPLETED);
     }
     end(e);
 }

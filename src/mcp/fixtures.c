@@ -79,7 +79,7 @@ void cs_fixture_say(struct cs_fixture *f, struct cs_str text, bool error)
 {
     struct cs_mcp_call *call = f->call;
     f->call = NULL;
-    cs_fixture_text(call, text, error);
+    cs_mcp_text(call, text, error);
     end(f);
 }
 
@@ -88,28 +88,6 @@ void cs_fixture_fail(struct cs_fixture *f, int code, const char *message)
     struct cs_mcp_call *call = f->call;
     end(f);
     cs_mcp_error(call, code, message, (struct cs_str){0});
-}
-
-void cs_fixture_text(struct cs_mcp_call *call, struct cs_str text, bool error)
-{
-    CS_AUTO_BUF struct cs_buf out = {0};
-    struct cs_json_writer w = CS_JSON_WRITER(&out);
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "content");
-    cs_json_open(&w, '[');
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "type");
-    cs_json_put_z(&w, "text");
-    cs_json_key(&w, "text");
-    cs_json_put_str(&w, text);
-    cs_json_close(&w, '}');
-    cs_json_close(&w, ']');
-    if (error) {
-        cs_json_key(&w, "isError");
-        cs_json_put_bool(&w, true);
-    }
-    cs_json_close(&w, '}');
-    cs_mcp_result(call, cs_buf_str(&out));
 }
 
 /* --- tools that answer at once --- */
@@ -138,20 +116,20 @@ static struct cs_json_val argument(struct cs_mcp_call *call, const char *name)
 static void echo(struct cs_mcp_call *call)
 {
     struct cs_json_val arguments = cs_json_get(call->params, "arguments");
-    cs_fixture_text(call, cs_json_raw(arguments), false);
+    cs_mcp_text(call, cs_json_raw(arguments), false);
 }
 
 static void greet(struct cs_mcp_call *call)
 {
     struct cs_str name = cs_json_str(argument(call, "name"), &call->arena);
-    cs_fixture_text(call, cs_str(cs_arena_printf(&call->arena, "Hello, %.*s!", CS_STR_ARG(name))),
-                    false);
+    cs_mcp_text(call, cs_str(cs_arena_printf(&call->arena, "Hello, %.*s!", CS_STR_ARG(name))),
+                false);
 }
 
 static void needs_sampling(struct cs_mcp_call *call)
 {
     if (cs_mcp_can_ask(call, CS_ASK_SAMPLE))
-        cs_fixture_text(call, CS_STR("Sampling is there."), false);
+        cs_mcp_text(call, CS_STR("Sampling is there."), false);
     else
         cs_req_needs((struct cs_req *)call, CS_STR("{\"sampling\":{}}"));
 }
@@ -160,31 +138,31 @@ static void logs(struct cs_mcp_call *call)
 {
     cs_mcp_log(call, "info", "fixture", CS_STR("\"A word.\""));
     cs_mcp_log(call, "warning", "fixture", CS_STR("\"A louder word.\""));
-    cs_fixture_text(call, CS_STR("It has logged."), false);
+    cs_mcp_text(call, CS_STR("It has logged."), false);
 }
 
 static void tell_running(struct cs_mcp_call *call)
 {
     const struct own *own = cs_mcp_own(call->mcp);
-    cs_fixture_text(call, cs_str(cs_arena_printf(&call->arena, "%u", own->running)), false);
+    cs_mcp_text(call, cs_str(cs_arena_printf(&call->arena, "%u", own->running)), false);
 }
 
 static void change_tools(struct cs_mcp_call *call)
 {
     cs_mcp_list_changed(call->mcp, CS_MCP_TOOLS);
-    cs_fixture_text(call, CS_STR("The tools have changed."), false);
+    cs_mcp_text(call, CS_STR("The tools have changed."), false);
 }
 
 static void change_prompts(struct cs_mcp_call *call)
 {
     cs_mcp_list_changed(call->mcp, CS_MCP_PROMPTS);
-    cs_fixture_text(call, CS_STR("The prompts have changed."), false);
+    cs_mcp_text(call, CS_STR("The prompts have changed."), false);
 }
 
 static void update_resource(struct cs_mcp_call *call)
 {
     cs_mcp_resource_updated(call->mcp, (struct cs_str){0}, CS_STR("test://watched-resource"));
-    cs_fixture_text(call, CS_STR("The resource has changed."), false);
+    cs_mcp_text(call, CS_STR("The resource has changed."), false);
 }
 
 static const struct cs_fixture_tool at_once[] = {

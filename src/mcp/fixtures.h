@@ -24,7 +24,6 @@ void cs_fixture_wait(struct cs_fixture *f, uint64_t ms, void (*strike)(struct cs
 void cs_fixture_say(struct cs_fixture *f, struct cs_str text, bool error);
 void cs_fixture_say_prompt(struct cs_fixture *f, struct cs_str text);
 void cs_fixture_fail(struct cs_fixture *f, int code, const char *message);
-void cs_fixture_text(struct cs_mcp_call *call, struct cs_str text, bool error);
 
 struct cs_fixture_tool {
     const char *name; /* NULL ends the table */

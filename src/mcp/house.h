@@ -35,9 +35,7 @@ const struct cs_mcp_options *cs_house_options(const struct cs_mcp_call *call);
 
 /* --- answers --- */
 
-/* Ends the call with one text block. */
-void cs_house_answer(struct cs_mcp_call *call, struct cs_str text, bool is_error);
-/* The same for something that the model can mend. */
+/* cs_mcp_text for something that the model can mend. */
 void cs_house_complain(struct cs_mcp_call *call, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* How many an answer may have. */

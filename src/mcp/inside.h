@@ -86,8 +86,10 @@ struct cs_mcp_call {
 };
 
 /* `result` is a JSON object; resultType, serverInfo and cache hints (for those methods that have
- * them) are added. Both end the call. `data`: JSON or empty. */
+ * them) are added. cs_mcp_text is the result of a tool that is one text. Each ends the call.
+ * `data`: JSON or empty. */
 void cs_mcp_result(struct cs_mcp_call *call, struct cs_str result);
+void cs_mcp_text(struct cs_mcp_call *call, struct cs_str text, bool is_error);
 void cs_mcp_error(struct cs_mcp_call *call, int code, const char *message, struct cs_str data);
 
 /* Is there a progressToken? Without one cs_mcp_progress becomes a log message (level info), if the

@@ -64,28 +64,6 @@ bool cs_house_allowed(void *ctx, const struct cs_tool *tool)
 
 /* --- answers --- */
 
-void cs_house_answer(struct cs_mcp_call *call, struct cs_str text, bool is_error)
-{
-    CS_AUTO_BUF struct cs_buf result = {0};
-    struct cs_json_writer w = CS_JSON_WRITER(&result);
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "content");
-    cs_json_open(&w, '[');
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "type");
-    cs_json_put_z(&w, "text");
-    cs_json_key(&w, "text");
-    cs_json_put_str(&w, text);
-    cs_json_close(&w, '}');
-    cs_json_close(&w, ']');
-    if (is_error) {
-        cs_json_key(&w, "isError");
-        cs_json_put_bool(&w, true);
-    }
-    cs_json_close(&w, '}');
-    cs_mcp_result(call, cs_buf_str(&result));
-}
-
 void cs_house_complain(struct cs_mcp_call *call, const char *fmt, ...)
 {
     char text[2000];
@@ -93,7 +71,7 @@ void cs_house_complain(struct cs_mcp_call *call, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    cs_house_answer(call, cs_str(text), true);
+    cs_mcp_text(call, cs_str(text), true);
 }
 
 /* --- arguments --- */
@@ -145,7 +123,7 @@ static bool fits(struct cs_mcp_call *call, size_t tool, struct cs_json_val argum
         cs_buf_puts(&text, err.msg);
     else
         cs_schema_explain(faults, bad, &text);
-    cs_house_answer(call, cs_buf_str(&text), true);
+    cs_mcp_text(call, cs_buf_str(&text), true);
     return false;
 }
 

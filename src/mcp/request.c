@@ -358,6 +358,28 @@ void cs_mcp_result(struct cs_mcp_call *call, struct cs_str result)
     finish(req_of(call), false, result.len >= 2 ? result : CS_STR("{}"), 200);
 }
 
+void cs_mcp_text(struct cs_mcp_call *call, struct cs_str text, bool is_error)
+{
+    CS_AUTO_BUF struct cs_buf result = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&result);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "content");
+    cs_json_open(&w, '[');
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "type");
+    cs_json_put_z(&w, "text");
+    cs_json_key(&w, "text");
+    cs_json_put_str(&w, text);
+    cs_json_close(&w, '}');
+    cs_json_close(&w, ']');
+    if (is_error) {
+        cs_json_key(&w, "isError");
+        cs_json_put_bool(&w, true);
+    }
+    cs_json_close(&w, '}');
+    cs_mcp_result(call, cs_buf_str(&result));
+}
+
 void cs_req_refuse(struct cs_req *r, int code, unsigned status, const char *message,
                    struct cs_str data)
 {

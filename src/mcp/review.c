@@ -211,7 +211,7 @@ static void answer_view(struct cs_mcp_call *call, struct cs_str envelope)
                 : cs_json_is(view, "calls") ? CS_VIEW_CALLS
                                             : CS_VIEW_RESULT,
                 offset, limit, cs_house_tokens(call), &text);
-    cs_house_answer(call, cs_buf_str(&text), false);
+    cs_mcp_text(call, cs_buf_str(&text), false);
 }
 
 static void complain_missing(struct cs_mcp_call *call, struct cs_str id, const struct cs_err *err)
@@ -277,7 +277,7 @@ static void on_artifact(void *ctx, const struct cs_err *err, const struct cs_art
     CS_AUTO_BUF struct cs_buf text = {0};
     cs_page(cs_buf_str(&envelope), CS_VIEW_RESULT, cs_house_number(argument(call, "offset"), 0),
             cs_house_number(argument(call, "limit"), UINT64_MAX), cs_house_tokens(call), &text);
-    cs_house_answer(call, cs_buf_str(&text), false);
+    cs_mcp_text(call, cs_buf_str(&text), false);
 }
 
 void cs_house_review(struct cs_mcp_call *call, struct cs_json_val arguments)
@@ -312,7 +312,7 @@ static void on_recalled(struct cs_mcp_call *call, const struct cs_found *found)
     bool completed = cs_json_parse(found->envelope, NULL, &doc, NULL) == 0 &&
                      cs_json_is(cs_json_get(cs_json_root(&doc), "status"), "completed");
     cs_house_told(call, found->envelope, (struct cs_str){0}, &text);
-    cs_house_answer(call, cs_buf_str(&text), !completed);
+    cs_mcp_text(call, cs_buf_str(&text), !completed);
 }
 
 void cs_house_recall(struct cs_mcp_call *call, struct cs_str task)

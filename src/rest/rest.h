@@ -31,9 +31,8 @@ struct cs_rest_options {
     uint64_t file_bytes;               /* of a file that is put into a session; 0: 10 MB */
     uint32_t timeout_ms;               /* of an execution that asks for none */
     const char *mcp_path;              /* "/mcp", to be named by GET / */
-    /* More lines for /metrics and members for /health, of other parts; may be NULL. */
+    /* More lines for /metrics, of other parts; may be NULL. */
     void (*metrics)(void *ctx, struct cs_buf *text);
-    void (*health)(void *ctx, struct cs_json_writer *parts);
     void *ctx;
 };
 

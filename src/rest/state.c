@@ -147,8 +147,6 @@ void cs_rest_get_health(struct cs_visit *v)
     cs_json_open(&p, '{');
     bool store = put_store(v, &p), sandbox = put_sandbox(&p, &figures),
          servers = put_servers(v, &p);
-    if (v->rest->o.health)
-        v->rest->o.health(v->rest->o.ctx, &p);
     cs_json_close(&p, '}');
     bool usable = store && sandbox;
     cs_json_open(&w, '{');

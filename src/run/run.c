@@ -22,7 +22,7 @@
 #define MOST_RUNNING   64
 #define MOST_WAITING   1000
 #define FEW            10 /* a part of the queue */
-#define ARTIFACT_BYTES 24000
+#define ARTIFACT_BYTES 6000
 #define NAME_MAX_BYTES 64 /* of a tenant, a principal, a session */
 #define KEY_MAX_BYTES  255
 #define INTENT_BYTES   2000
@@ -77,6 +77,11 @@ static void on_turn(struct cs_place *place)
     cs_run_go((struct cs_run *)((char *)place - offsetof(struct cs_run, place)));
 }
 
+void cs_runner_set(struct cs_runner *r, uint64_t artifact_bytes)
+{
+    r->artifact_bytes = artifact_bytes ? artifact_bytes : ARTIFACT_BYTES;
+}
+
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err)
 {
@@ -87,7 +92,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     r->store = options->store;
     r->sessions = options->sessions;
     r->most_waiting = options->most_waiting ? options->most_waiting : MOST_WAITING;
-    r->artifact_bytes = options->artifact_bytes ? options->artifact_bytes : ARTIFACT_BYTES;
+    cs_runner_set(r, options->artifact_bytes);
     r->queue.most = options->most_running ? options->most_running : MOST_RUNNING;
     r->queue.go = on_turn;
     if (cs_sandbox_new(loop, options->sandbox, &r->sandbox, err) < 0) {

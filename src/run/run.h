@@ -162,13 +162,14 @@ struct cs_runner_options {
     struct cs_sessions *sessions;   /* lent, like it; NULL: there are none */
     uint32_t most_running;          /* executions at once; 0: 64. The others wait ... */
     uint32_t most_waiting;          /* ... up to so many, 0: 1000; then CS_BUSY */
-    uint64_t artifact_bytes;        /* a result above this is kept as an artifact too; 0: 24,000 */
+    uint64_t artifact_bytes;        /* a result above this is kept as an artifact too; 0: 6,000 */
 };
 
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err);
 void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *ctx);
 unsigned cs_runner_ready(const struct cs_runner *runner);
+void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes); /* while it runs */
 
 /*
  * `done` runs once, never before this has returned. With a store it runs after the execution is on

@@ -180,6 +180,30 @@ def test_stdout_carries_the_protocol_alone(t):
     t.equal(c.process.wait(10), 0)
 
 
+def test_what_is_only_previewed_has_a_handle(t):
+    """Numbers have few bytes for a token: what is too large for an answer is found by its handle all the same."""
+    c = Stdio(t, "--output.tokens", "1000")
+    c.say(INITIALIZE)
+    c.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def answer(number, code):
+        c.say({"jsonrpc": "2.0", "id": number, "method": "tools/call",
+               "params": {"name": "execute_code", "arguments": {"code": code}}})
+        while True:
+            message = c.hear()
+            if message.get("id") == number:
+                return json.loads(message["result"]["content"][0]["text"])
+
+    for number, length in ((2, 400), (3, 600), (4, 900)):
+        short = answer(number, "return Array.from({ length: %d }, (_, i) => (i * 7919) %% 997)" % length)
+        t.true("result" in short or "artifact" in short, "neither whole nor with a handle: %r" % short)
+    t.true("artifact" in short, "it was not previewed: %r" % short)
+    again = answer(5, "return (await caisson.storage.get('%s')).length" % short["artifact"])
+    t.equal(again["result"], 900)
+    c.process.stdin.close()
+    t.equal(c.process.wait(10), 0)
+
+
 def test_the_first_run_explains_and_serves(t):
     log = open(os.path.join(t.dir, "log"), "wb")
     p = subprocess.Popen([os.path.join(ROOT, "scripts", "first-run"), t.binary], stdout=log, stderr=log,
