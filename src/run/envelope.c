@@ -6,7 +6,8 @@
 
 const char *cs_status_name(enum cs_status status)
 {
-    static const char *const names[] = {"completed", "failed", "denied", "cancelled"};
+    static const char *const names[] = {"completed", "failed", "denied", "cancelled",
+                                        "awaiting_approval"};
     return names[status];
 }
 

@@ -43,6 +43,9 @@ struct cs_runner {
     uint32_t most_waiting;
     uint64_t artifact_bytes;
     struct cs_queue queue;
+    struct cs_cache *cache; /* NULL: none */
+    struct cs_observer observer;
+    uint64_t journal_bytes, artifact_quota;
     struct cs_figures figures; /* but those that are asked for when they are wanted */
     struct cs_run *runs;       /* all that are not done, newest first */
     uint32_t waiting;          /* of them: admitted, and without a turn yet */
@@ -101,6 +104,15 @@ struct cs_run {
     struct cs_str state, new_state;
     uint64_t state_bytes;
     const char *workspace, *workspace_out;
+
+    /* the record */
+    struct cs_trail *trail;     /* trail.c */
+    struct cs_journal *journal; /* journal.c; NULL: none is kept */
+    struct cs_player *player;   /* player.c: what was recorded is played first; NULL: nothing is */
+    struct cs_resume *resume;   /* resume.c; NULL: it began in this process */
+    struct cs_keep *cache;      /* cache.c */
+    struct cs_lineage *lineage; /* lineage.c */
+    uint64_t seed[2];
 
     /* artifacts.c */
     struct cs_artifact artifacts[2];
@@ -238,5 +250,38 @@ struct cs_unwrapped {
 int cs_unwrap(struct cs_json_val result, size_t parse_max, struct cs_unwrapped *unwrapped,
               struct cs_err *err);
 void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
+
+/* --- the record of what happens --- */
+
+/* trail.c: entries of the ledger. `data` of an entry is written by the caller, canonical. They wait
+ * in the run, in order, until the next write of its record takes them along, or flush. */
+void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data);
+void cs_trail_flush(struct cs_run *run);
+void cs_trail_admitted(struct cs_run *run);
+void cs_trail_assessed(struct cs_run *run);
+void cs_trail_call(struct cs_run *run, const struct cs_call *call);
+void cs_trail_settled(struct cs_run *run);
+/* What `more` of begin and end is to be; lent until the next note. */
+void cs_trail_take(struct cs_run *run, struct cs_execution_more *more);
+void cs_trail_done(struct cs_run *run);
+
+/* provenance.c */
+void cs_provenance_fill(struct cs_run *run); /* when it is settled */
+
+/* journal.c: what an execution heard; see journal.h. Inside cs_run: `journal`. */
+struct cs_journal;
+struct cs_player;
+
+/* cache.c */
+int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
+void cs_cache_keep(struct cs_run *run);                    /* it is settled: is it worth keeping? */
+struct cs_cache;
+
+/* resume.c */
+struct cs_resume;
+
+/* lineage.c */
+void cs_lineage_read(struct cs_run *run, const struct cs_artifact_row *row);
+int cs_step_collect(struct cs_run *run, struct cs_err *err); /* files of /workspace/out */
 
 #endif

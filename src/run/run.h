@@ -25,6 +25,19 @@
 struct cs_runner;
 struct cs_run;
 
+enum cs_cache_mode {
+    CS_CACHE_USE,     /* an answer that is known is given; else it runs, and its answer is kept */
+    CS_CACHE_OFF,     /* neither */
+    CS_CACHE_ONLY,    /* it does not run: an answer that is not known is an error */
+    CS_CACHE_REFRESH, /* it runs, and its answer is kept */
+};
+
+/* W3C trace context: where an execution belongs in the traces of others. All zero: nowhere. */
+struct cs_trace {
+    unsigned char trace[16], span[8];
+    bool sampled;
+};
+
 /* What every door makes out of the bytes it got. */
 struct cs_request {
     enum cs_language language;
@@ -40,9 +53,21 @@ struct cs_request {
     struct cs_str intent;      /* what for, in words; or empty */
     struct cs_str key;         /* Idempotency-Key, or empty */
     struct cs_str fingerprint; /* of the request as its door saw it; with `key` */
+    struct cs_str actor_type;  /* "key", "local"; empty: "local" */
+    bool durable;              /* if this process dies, the next one goes on with it */
+    enum cs_clock clock;       /* EVENTS, or LIVE: it cannot be replayed then */
+    enum cs_cache_mode cache;
+    struct cs_trace trace; /* the caller's */
 };
 
-enum cs_status { CS_STATUS_COMPLETED, CS_STATUS_FAILED, CS_STATUS_DENIED, CS_STATUS_CANCELLED };
+enum cs_status {
+    CS_STATUS_COMPLETED,
+    CS_STATUS_FAILED,
+    CS_STATUS_DENIED,
+    CS_STATUS_CANCELLED,
+    CS_STATUS_AWAITING, /* "awaiting_approval": of one under way, never of one that is over */
+    CS_STATUS_COUNT
+};
 
 /* type in the envelope, what it is */
 #define CS_ERROR_TYPES(X)             \
@@ -93,6 +118,11 @@ struct cs_call {
     enum cs_call_status status;
     uint64_t us; /* from the program's wish to the answer; waiting for a turn included */
     uint64_t argument_bytes, result_bytes;
+    unsigned char argument_hash[32], result_hash[32]; /* of the canonical form; zero: none */
+    uint64_t start_us;                                /* since the execution's start */
+    unsigned char span[8];                            /* of its trace */
+    bool repeatable;            /* read-only or idempotent, by the tool's word or by policy */
+    bool cached;                /* the answer came from the cache */
     struct cs_str error, drift; /* empty: none */
 };
 
@@ -101,6 +131,18 @@ struct cs_artifact {
     struct cs_str id; /* the handle: "art_" + 32 hex digits */
     struct cs_str name, media_type;
     uint64_t size;
+};
+
+/* Where a result comes from, for those who want to check it later. Hashes are SHA-256: of the
+ * code's bytes; of the inputs' and the result's canonical JSON, or of "type: message" of an error.
+ */
+struct cs_provenance {
+    unsigned char code_hash[32], inputs_hash[32], outputs_hash[32];
+    const struct cs_str *tool_ids; /* "server/tool", each once, in the order of their first call */
+    uint32_t tool_count;
+    struct cs_str actor_id, actor_type, skill_name, skill_version; /* skills: may be empty */
+    int64_t timestamp;                                             /* when it was settled */
+    char chain_hash[65];                                           /* hex; "": not in a ledger */
 };
 
 struct cs_result {
@@ -131,7 +173,15 @@ struct cs_result {
     uint32_t tool_calls;
     const struct cs_artifact *artifacts;
     uint32_t artifact_count;
-    uint64_t queued_us; /* it waited this long for its turn */
+    struct cs_provenance provenance;
+    struct cs_str cached_from;    /* the execution whose answer this is; empty: its own */
+    uint64_t cached_age_ms;       /* of that answer */
+    struct cs_str not_replayable; /* why it cannot be replayed; empty: it can */
+    struct cs_trace trace;        /* of this execution; its parent is the request's */
+    unsigned char parent_span[8];
+    int64_t started_us;    /* since 1970 */
+    uint64_t tokens_saved; /* estimated: see docs/performance.md */
+    uint64_t queued_us;    /* it waited this long for its turn */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
     struct cs_limits limits;
@@ -162,6 +212,10 @@ struct cs_runner_options {
     struct cs_sessions *sessions;   /* lent, like it; NULL: there are none */
     uint32_t most_running;          /* executions at once; 0: 64. The others wait ... */
     uint32_t most_waiting;          /* ... up to so many, 0: 1000; then CS_BUSY */
+    uint64_t journal_bytes;         /* the largest journal of an execution; 0: 64 MiB */
+    uint64_t artifact_quota;        /* of one tenant, all its artifacts together; 0: none */
+    uint64_t cache_bytes;           /* answers kept in memory; 0: no cache at all */
+    int64_t cache_ms;               /* how long an answer is good; 0: 5 minutes */
     uint64_t artifact_bytes;        /* a result above this is kept as an artifact too; 0: 6,000 */
 };
 
@@ -215,12 +269,59 @@ struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *w
                                 void (*done)(void *ctx, const struct cs_result *result), void *ctx);
 void cs_run_leave(struct cs_run_seat *seat); /* before `done`, which then does not come */
 
+/* "waiting", "running", "awaiting_approval"; and a question that only a person can answer (JSON,
+ * lent; empty: none): see resume below */
+struct cs_str cs_run_question(const struct cs_run *run);
+
+/* Hears of every execution that was settled, after it is on record. One per runner. */
+struct cs_observer {
+    void (*settled)(void *ctx, const struct cs_str *tenant, const struct cs_result *result);
+    void *ctx;
+};
+void cs_runner_observe(struct cs_runner *runner, const struct cs_observer *observer);
+
+/* --- again: from the record, without the world --- */
+
+struct cs_replay_request {
+    struct cs_str tenant, principal, execution;
+    struct cs_str code; /* another program for the same world; empty: the recorded one */
+};
+
+struct cs_replayed {
+    struct cs_err err; /* CS_MISSING no such execution, or no journal of it; CS_INVALID it cannot be
+                        * replayed, and why; otherwise what follows is valid */
+    bool same;         /* result or error, logs, state, calls */
+    struct cs_str recorded;                             /* the envelope of then */
+    const struct cs_result *result;                     /* now */
+    unsigned char recorded_hash[32], replayed_hash[32]; /* of the outputs */
+    /* The first call where they part; `call` 0: none. */
+    uint32_t call; /* 1, 2, ... in the order in which the program made them */
+    struct cs_str server, tool, why;
+    struct cs_str report; /* JSON: all of this, and the differences, for REST and -o json */
+};
+
+/* In a fresh jail with no tool connected. It is no execution: nothing is kept but an entry in the
+ * ledger. `done` runs once, never before this has returned. */
+void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request,
+               void (*done)(void *ctx, const struct cs_replayed *replayed), void *ctx);
+
+/* --- on: what a process that died left under way --- */
+
+/* Goes on with every durable execution of a process that is gone; those that nobody can go on with
+ * are settled as lost. Once, after the servers are configured. */
+void cs_runner_resume(struct cs_runner *runner);
+/* The answer to cs_run_question: a call that was sent and not answered is sent again, or fails in
+ * the program. CS_MISSING: there is no such question. */
+enum cs_resume_answer { CS_RESUME_RETRY, CS_RESUME_FAIL };
+int cs_run_decide(struct cs_run *run, enum cs_resume_answer answer, struct cs_str principal,
+                  struct cs_err *err);
+
 /* --- figures, since the start --- */
 
 #define CS_RUN_BUCKETS 16
 
 struct cs_figures {
-    uint64_t by_status[4]; /* enum cs_status; those that are on record */
+    uint64_t by_status[CS_STATUS_COUNT]; /* enum cs_status; those that are on record */
     uint64_t by_error[CS_ERROR_COUNT];
     uint64_t refused; /* not even begun */
     uint64_t calls, calls_failed;

@@ -46,6 +46,13 @@ struct cs_sandbox_options {
 #define CS_RECYCLE_AFTER 2000
 #define CS_STATE_DEFAULT (1u << 20)
 
+/* How time passes inside. */
+enum cs_clock {
+    CS_CLOCK_EVENTS, /* it moves when the daemon answers or a timer fires */
+    CS_CLOCK_LIVE,   /* it runs, as outside */
+    CS_CLOCK_REPLAY, /* like EVENTS, and timers fire when cs_job_wake says so */
+};
+
 struct cs_job_spec {
     enum cs_language language;
     struct cs_str source; /* borrowed until cs_job_start returns, like inputs and state */
@@ -58,6 +65,8 @@ struct cs_job_spec {
     /* Not there yet: made, and /workspace copied to it instead, if the program succeeded and left
      * files that differ from those of `workspace`. NULL: `workspace` itself, whatever happened. */
     const char *workspace_out;
+    enum cs_clock clock;
+    int64_t start_us;      /* what the program's clock shows first; 0: now */
     int mcp_servers;       /* directory that becomes /mcp-servers, lent until started; -1: none */
     struct cs_str globals; /* JSON array: identifiers of servers, each a global of the program */
 };
@@ -90,6 +99,34 @@ struct cs_job_end {
     struct cs_err err;
 };
 
+/* Something that the program wants to know. */
+enum cs_wish_kind { CS_WISH_CALL, CS_WISH_FILE, CS_WISH_MODULE };
+
+struct cs_wish {
+    enum cs_wish_kind kind;
+    uint64_t id;
+    struct cs_str server, tool, arguments; /* CALL */
+    enum cs_file_op op;                    /* FILE */
+    uint32_t flags;
+    struct cs_str path, data; /* FILE; MODULE: the path as asked for */
+};
+
+/*
+ * What the program gets to know: an answer to a wish, or (id 0, kind CS_HEARD_START) that it may
+ * run. It is all that reaches the program, in this order and at these times, so it is enough to run
+ * it again.
+ */
+enum cs_heard_kind { CS_HEARD_CALL, CS_HEARD_FILE, CS_HEARD_MODULE, CS_HEARD_START };
+
+struct cs_heard {
+    enum cs_heard_kind kind;
+    uint64_t id;
+    int64_t time_us; /* never before that of the one before */
+    enum cs_answer answer;
+    struct cs_str canonical; /* MODULE: the path it was found under */
+    struct cs_str payload;
+};
+
 /* Called on the loop. Strings are borrowed for the call. `facts` and `call` want an answer, some
  * time. */
 struct cs_job_events {
@@ -103,6 +140,17 @@ struct cs_job_events {
     void (*output)(void *ctx, bool is_stderr, struct cs_str bytes); /* guests */
     void (*progress)(void *ctx, struct cs_str json);
     void (*ended)(void *ctx, const struct cs_job_end *end);
+    /*
+     * For journals and replays, of workers; each may be NULL.
+     * wish: before anything is done about it. True: it is answered with cs_job_hear, some time, and
+     *   nothing else happens (a FILE or MODULE is not looked for, `call` is not called).
+     * heard: an answer is on its way to the program.
+     * idle: the program waits, and its next timer is due at `due_us` (INT64_MAX: it has none). Only
+     *   with CS_CLOCK_REPLAY; cs_job_wake or cs_job_hear must follow, or it waits forever.
+     */
+    bool (*wish)(void *ctx, const struct cs_wish *wish);
+    void (*heard)(void *ctx, const struct cs_heard *heard);
+    void (*idle)(void *ctx, int64_t due_us);
 };
 
 /* Starts the zygote and returns at once; jobs may be started before it is ready. */
@@ -131,6 +179,13 @@ void cs_job_result(struct cs_job *job, uint64_t id, enum cs_answer status, struc
 /* Either a directory (lent) that takes the place of /mcp-servers, where the module is looked for
  * once more; or -1 and a message for people. */
 void cs_job_module(struct cs_job *job, uint64_t id, int mcp_servers, struct cs_str message);
+/* As it was recorded: an answer to a wish, or the verdict (CS_HEARD_START: call cs_job_verdict
+ * first to set the limits; with CS_CLOCK_REPLAY that sends nothing). `time_us` 0: now. */
+void cs_job_hear(struct cs_job *job, const struct cs_heard *heard);
+/* Timers that are due by then fire. */
+void cs_job_wake(struct cs_job *job, int64_t time_us);
+/* The wall clock limit stands still, or goes on: somebody is asked meanwhile. May be nested. */
+void cs_job_pause(struct cs_job *job, bool paused);
 void cs_job_cancel(struct cs_job *job);
 
 /* NULL if programs of this language can run here, else a sentence that says what to install. */

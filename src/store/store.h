@@ -1,6 +1,7 @@
 /*
- * What outlives the process: API keys, sessions, executions, artifacts. The few operations that the
- * program needs, not a database layer: which database stands behind them is hidden here.
+ * What outlives the process: API keys, sessions, executions with their journals, artifacts, the
+ * ledger, cached results, figures. The few operations that the program needs, not a database layer:
+ * which database stands behind them is hidden here.
  *
  * Runs in: daemon, loop thread. The database is touched by a thread of its own only.
  * Order:   open -> operations -> close. Operations take effect in the order in which they were
@@ -28,13 +29,15 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
 struct cs_store;
+struct cs_measure;
 
 /* `dir`: an existing directory of ours. What executions of processes that are gone left as running
- * becomes `cancelled` (lost). */
+ * becomes `cancelled` (lost), unless they are durable: those wait for cs_store_execution_adopt. */
 int cs_store_open(uv_loop_t *loop, const char *dir, struct cs_store **store, struct cs_err *err);
 /* Everything that was asked for is done first. */
 void cs_store_close(struct cs_store *store, void (*closed)(void *ctx), void *ctx);
@@ -43,6 +46,75 @@ void cs_store_health(const struct cs_store *store, struct cs_err *err);
 
 /* `err->code` is CS_OK if it worked. */
 typedef void cs_stored(void *ctx, const struct cs_err *err);
+
+/* --- the ledger: what happened, each entry hashed over the one before --- */
+
+/* What happened, as whoever saw it says it. Names and hashes, never a value of a person's. */
+struct cs_entry {
+    struct cs_str event;                                 /* "execution.settled" */
+    struct cs_str tenant, principal, session, execution; /* may be empty */
+    struct cs_str data;                                  /* canonical JSON object; empty: {} */
+    int64_t time;                                        /* 0: now */
+};
+
+/* As it stands in the chain. */
+struct cs_entry_row {
+    uint64_t seq; /* 1, 2, 3, ... without a gap */
+    unsigned char hash[32];
+    struct cs_str text; /* canonical JSON, one line: what the hash is of */
+};
+
+/* A signature over all entries up to one. */
+struct cs_checkpoint_row {
+    uint64_t seq;
+    unsigned char hash[32]; /* of that entry */
+    int64_t time;
+    unsigned char key[32]; /* the public key */
+    unsigned char signature[64];
+};
+
+/* How entries are linked, by whoever knows (ledger/). Pure functions, called in the store's thread,
+ * inside the transaction that appends: that is what makes the chain one, whoever writes to it. */
+struct cs_chain {
+    uint32_t checkpoint_every; /* entries */
+    void (*link)(void *ctx, uint64_t seq, const unsigned char prev[32], const struct cs_entry *e,
+                 struct cs_buf *text, unsigned char hash[32]);
+    /* Fills key and signature of a row whose other members are set; -1: it cannot. */
+    int (*sign)(void *ctx, struct cs_checkpoint_row *row, struct cs_err *err);
+    void *ctx;
+};
+/* Right after it was opened; lent until it is closed. Without it there is no ledger, and what is
+ * appended is dropped. A checkpoint is made every so many entries, and when the store is closed if
+ * there is an entry after the last one. */
+void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain);
+
+/* All of them or none, in this order, one right after the other. */
+void cs_store_append(struct cs_store *s, const struct cs_entry *entries, size_t count,
+                     cs_stored *done, void *ctx);
+
+/* Readers of the ledger need no loop: they open the database at `path` (a copy, or one in use) for
+ * reading, and walk. `visit` returns false to stop. */
+struct cs_ledger_filter {
+    uint64_t from, to;    /* seq, both included; 0: from the first, to the last */
+    int64_t since, until; /* time; 0: any */
+    struct cs_str tenant, execution, principal;
+    struct cs_str event; /* or its first part: "execution." */
+    bool newest_first;
+    size_t limit; /* 0: all */
+};
+struct cs_ledger_base {
+    uint64_t seq; /* the last entry that was archived and removed; 0: none was */
+    unsigned char hash[32];
+};
+int cs_store_ledger_read(const char *path, const struct cs_ledger_filter *filter,
+                         struct cs_ledger_base *base,
+                         bool (*visit)(void *ctx, const struct cs_entry_row *row), void *ctx,
+                         struct cs_err *err);
+int cs_store_checkpoints_read(const char *path,
+                              bool (*visit)(void *ctx, const struct cs_checkpoint_row *row),
+                              void *ctx, struct cs_err *err);
+/* Removes entries up to `seq`, which must have been exported; its hash becomes the base. */
+void cs_store_ledger_purge(struct cs_store *s, uint64_t seq, cs_stored *done, void *ctx);
 
 /* --- API keys --- */
 
@@ -110,14 +182,37 @@ struct cs_execution_row {
     struct cs_str key, fingerprint; /* Idempotency-Key and what it stands for; or empty */
     struct cs_str envelope;         /* JSON, the long form; empty while it runs, and in lists */
     int64_t created, finished;
+    bool durable; /* it outlives its process: see cs_store_execution_adopt */
 };
 typedef void cs_execution_found(void *ctx, const struct cs_err *err,
                                 const struct cs_execution_row *rows, size_t count);
+
+/* What is written together with the begin or the end of an execution, all or nothing. */
+struct cs_execution_more {
+    const struct cs_entry *entries; /* for the ledger */
+    size_t entry_count;
+    struct cs_str journal; /* a part of its journal; empty: none */
+    const unsigned char (*blobs)[32];
+    size_t blob_count; /* that the part refers to */
+    /* Of an end: where in the envelope 64 characters stand that become the hash, in hex, of the
+     * last entry; 0: nowhere. */
+    size_t chain_at;
+    const struct cs_measure *measure; /* of an end: for the figures; NULL: not counted */
+};
+typedef void cs_execution_ended(void *ctx, const struct cs_err *err,
+                                const unsigned char chain_hash[32]);
 
 /* It is admitted and runs in this process. CS_CONFLICT: this tenant has used that key within the
  * last day; `rows` is the execution it was used for (its fingerprint may differ). */
 void cs_store_execution_begin(struct cs_store *s, const struct cs_execution_row *row,
                               cs_execution_found *done, void *ctx);
+/* The same two, with more; `more` NULL: nothing. */
+void cs_store_execution_admit(struct cs_store *s, const struct cs_execution_row *row,
+                              const struct cs_execution_more *more, cs_execution_found *done,
+                              void *ctx);
+void cs_store_execution_settle(struct cs_store *s, const struct cs_execution_row *row,
+                               const struct cs_execution_more *more, cs_execution_ended *done,
+                               void *ctx);
 void cs_store_execution_end(struct cs_store *s, const struct cs_execution_row *row, cs_stored *done,
                             void *ctx);
 /* It was refused after all, before it did anything: there is no such row, and its key is free. */
@@ -134,9 +229,95 @@ struct cs_execution_filter {
 void cs_store_executions(struct cs_store *s, struct cs_str tenant,
                          const struct cs_execution_filter *filter, cs_execution_found *done,
                          void *ctx); /* newest first */
-/* Removes what finished before `when`, with its artifacts. Also notices what processes that are
- * gone left as running, as open does. */
+/* One durable execution whose process is gone is this process's from now on; no row: there is none
+ * (any more). */
+void cs_store_execution_adopt(struct cs_store *s, cs_execution_found *done, void *ctx);
+/* "running" or "awaiting_approval", while it runs here. */
+void cs_store_execution_status(struct cs_store *s, struct cs_str id, struct cs_str status,
+                               cs_stored *done, void *ctx);
+/* Removes what finished before `when`, with journal and artifacts. Also notices what processes that
+ * are gone left as running, as open does. */
 void cs_store_executions_forget(struct cs_store *s, int64_t when, cs_stored *done, void *ctx);
+
+/* --- journals: what an execution heard, in parts that are put one after the other --- */
+
+typedef void cs_journal_found(void *ctx, const struct cs_err *err, struct cs_str journal);
+/* As in struct cs_execution_more. */
+void cs_store_journal_append(struct cs_store *s, struct cs_str execution, struct cs_str part,
+                             const unsigned char (*blobs)[32], size_t blob_count, cs_stored *done,
+                             void *ctx);
+/* All parts. CS_MISSING: it has none (any more). */
+void cs_store_journal_get(struct cs_store *s, struct cs_str tenant, struct cs_str execution,
+                          cs_journal_found *done, void *ctx);
+
+/* --- blobs: bytes under their SHA-256, in files. Above 64 KiB they are compressed. They are
+ * written and read in libuv's pool, so that nobody waits for them in the store's thread. One that
+ * nothing refers to for an hour is removed by forget. --- */
+
+typedef void cs_blob_found(void *ctx, const struct cs_err *err, const unsigned char hash[32],
+                           struct cs_str content);
+/* Copies the content. `done` gets no content. */
+void cs_store_blob_put(struct cs_store *s, struct cs_str content, cs_blob_found *done, void *ctx);
+/* Up to `max` bytes of it; more is CS_LIMIT. CS_MISSING, or CS_SYSTEM if it is damaged. */
+void cs_store_blob_get(struct cs_store *s, const unsigned char hash[32], size_t max,
+                       cs_blob_found *done, void *ctx);
+
+/* --- cached answers --- */
+
+struct cs_cached {
+    unsigned char key[32];
+    struct cs_str tenant, execution; /* whose answer it is */
+    struct cs_str value;             /* JSON */
+    int64_t created, expires;
+};
+typedef void cs_cached_found(void *ctx, const struct cs_err *err, const struct cs_cached *found);
+void cs_store_cache_put(struct cs_store *s, const struct cs_cached *row, cs_stored *done,
+                        void *ctx);
+/* CS_MISSING: it is not there, or expired. */
+void cs_store_cache_get(struct cs_store *s, struct cs_str tenant, const unsigned char key[32],
+                        cs_cached_found *done, void *ctx);
+/* All of a tenant (empty: of all), or those that have expired by `now` (0: all). */
+void cs_store_cache_forget(struct cs_store *s, struct cs_str tenant, int64_t now, cs_stored *done,
+                           void *ctx);
+
+/* --- figures: one measure per execution, folded into sums by whoever knows (watch/) --- */
+
+struct cs_measure {
+    uint64_t seq; /* given by the store */
+    struct cs_str tenant;
+    struct cs_str status, error_type;
+    struct cs_str tools; /* JSON {"server/tool": calls} */
+    int64_t finished;
+    uint64_t wall_us, cpu_us, memory_peak, calls, calls_failed, calls_denied;
+    uint64_t tokens_saved;
+    bool cached;
+};
+struct cs_sum {
+    struct cs_str tenant;
+    int64_t start;       /* of its hour */
+    struct cs_str value; /* what was folded; opaque here */
+};
+typedef void cs_measures_found(void *ctx, const struct cs_err *err, const struct cs_measure *rows,
+                               size_t count);
+typedef void cs_sums_found(void *ctx, const struct cs_err *err, const struct cs_sum *rows,
+                           size_t count);
+/* Those that are not folded yet, oldest first. */
+void cs_store_measures(struct cs_store *s, size_t limit, cs_measures_found *done, void *ctx);
+/* Takes the place of sums of the same tenant and hour, and removes the measures `first` to `last`.
+ * CS_CONFLICT: one of those `count` is gone: somebody else has folded them. */
+void cs_store_sums_put(struct cs_store *s, const struct cs_sum *sums, size_t sum_count,
+                       uint64_t first, uint64_t last, size_t count, cs_stored *done, void *ctx);
+/* Of one tenant (empty: of all), from that hour on. */
+void cs_store_sums(struct cs_store *s, struct cs_str tenant, int64_t from, cs_sums_found *done,
+                   void *ctx);
+
+/* --- copies --- */
+
+/* A consistent copy of all there is, as one file that must not be there yet: `caisson backup`. In
+ * the pool; `progress` (may be NULL) is told on the loop how far it is. */
+void cs_store_backup(struct cs_store *s, const char *file,
+                     void (*progress)(void *ctx, uint64_t bytes, uint64_t of), cs_stored *done,
+                     void *ctx);
 
 /* --- artifacts: the bytes are files of the store's directory, named by their content --- */
 
@@ -146,7 +327,16 @@ struct cs_artifact_row {
     unsigned char hash[32]; /* SHA-256 of the content; filled in by add */
     uint64_t size;
     int64_t created;
+    struct cs_str kind; /* "result", "stdout", "file", "stored" */
 };
+/* What something was made from: an edge of the lineage. */
+struct cs_source {
+    struct cs_str kind; /* "artifact", "input", "call" */
+    struct cs_str name; /* its id; "inputs"; "server/tool#3" */
+    unsigned char hash[32];
+};
+typedef void cs_sources_found(void *ctx, const struct cs_err *err, const struct cs_source *rows,
+                              size_t count);
 typedef void cs_artifact_found(void *ctx, const struct cs_err *err,
                                const struct cs_artifact_row *rows, size_t count,
                                struct cs_str content);
@@ -156,6 +346,18 @@ void cs_store_artifact_add(struct cs_store *s, const struct cs_artifact_row *row
 /* With up to `max` bytes of its content from `offset` on. */
 void cs_store_artifact_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                            uint64_t offset, size_t max, cs_artifact_found *done, void *ctx);
+/* What an execution has read and heard so far; its artifacts come from that. */
+void cs_store_sources_add(struct cs_store *s, struct cs_str execution,
+                          const struct cs_source *sources, size_t count, cs_stored *done,
+                          void *ctx);
+void cs_store_sources(struct cs_store *s, struct cs_str tenant, struct cs_str execution,
+                      cs_sources_found *done, void *ctx);
+/* How much a tenant keeps. */
+typedef void cs_usage_found(void *ctx, const struct cs_err *err, uint64_t bytes, uint64_t files);
+void cs_store_artifact_usage(struct cs_store *s, struct cs_str tenant, cs_usage_found *done,
+                             void *ctx);
+void cs_store_artifact_remove(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                              cs_stored *done, void *ctx);
 /* Of one session or execution, or (both empty) of the tenant; newest first. */
 void cs_store_artifacts(struct cs_store *s, struct cs_str tenant, struct cs_str session,
                         struct cs_str execution, size_t limit, cs_artifact_found *done, void *ctx);

@@ -1,0 +1,20 @@
+/*
+ * JSON in its one canonical form, RFC 8785: members sorted by the UTF-16 code units of their names,
+ * numbers as ECMAScript prints them, no space, the least escapes. Pure.
+ */
+#ifndef CS_BASE_CANON_H
+#define CS_BASE_CANON_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+
+/* Duplicate names: the last one counts, as in JSON.parse. */
+void cs_json_canon(struct cs_json_val v, struct cs_buf *out);
+/* CS_INVALID: it is no JSON. */
+int cs_canon(struct cs_str json, struct cs_buf *out, struct cs_err *err);
+/* SHA-256 of the canonical form; of the bytes themselves if they are no JSON. */
+void cs_canon_hash(struct cs_str json, unsigned char hash[32]);
+
+#endif
