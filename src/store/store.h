@@ -264,14 +264,15 @@ void cs_store_blob_get(struct cs_store *s, const unsigned char hash[32], size_t 
 
 /* --- cached answers --- */
 
-struct cs_cached {
+struct cs_cached_answer {
     unsigned char key[32];
     struct cs_str tenant, execution; /* whose answer it is */
     struct cs_str value;             /* JSON */
     int64_t created, expires;
 };
-typedef void cs_cached_found(void *ctx, const struct cs_err *err, const struct cs_cached *found);
-void cs_store_cache_put(struct cs_store *s, const struct cs_cached *row, cs_stored *done,
+typedef void cs_cached_found(void *ctx, const struct cs_err *err,
+                             const struct cs_cached_answer *found);
+void cs_store_cache_put(struct cs_store *s, const struct cs_cached_answer *row, cs_stored *done,
                         void *ctx);
 /* CS_MISSING: it is not there, or expired. */
 void cs_store_cache_get(struct cs_store *s, struct cs_str tenant, const unsigned char key[32],
