@@ -64,6 +64,8 @@
     X(EXECUTION_DROP, "DELETE FROM executions WHERE id = ? AND tenant = ? AND status = 'running'") \
     X(EXECUTION_GET, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                   \
                      " WHERE id = ? AND tenant = ?")                                               \
+    X(EXECUTION_SHORT, "SELECT status, language, session, principal, created, finished"            \
+                       " FROM executions WHERE id = ? AND tenant = ?")                             \
     X(EXECUTION_SEQ, "SELECT seq FROM executions WHERE id = ? AND tenant = ?")                     \
     X(EXECUTIONS, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                \
                   " WHERE tenant = ? AND seq < ? ORDER BY seq DESC LIMIT ?")                       \
@@ -109,7 +111,7 @@
                               " ORDER BY seq DESC LIMIT ?")                                        \
     X(ARTIFACTS_MADE_BY, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts"                           \
                          " WHERE execution = ? AND tenant = ? ORDER BY seq LIMIT ?")               \
-    X(ARTIFACT_READ_BY, "SELECT DISTINCT execution FROM sources"                                   \
+    X(ARTIFACT_READ_BY, "SELECT execution FROM sources"                                            \
                         " WHERE kind = 'artifact' AND name = ? AND tenant = ? LIMIT ?")            \
     X(KEPT, "SELECT bytes, files FROM kept WHERE tenant = ?")                                      \
     X(SOURCE_ADD, "INSERT INTO sources (execution, tenant, kind, name, hash, arguments)"           \
