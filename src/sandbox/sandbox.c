@@ -456,7 +456,6 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->ctx = ctx;
     j->asked_ns = j->started_ns = cs_now_ns();
     j->clock = spec->clock;
-    j->redo_files = spec->redo_files;
     cs_job_time_starts(j, spec->start_us ? spec->start_us : cs_now_us());
     j->next_servers = -1;
     char scratch[4096];

@@ -60,8 +60,6 @@ struct cs_job_spec {
     const char *workspace_out;
     enum cs_clock clock;
     int64_t start_us;      /* what the program's clock shows first; 0: now */
-    bool redo_files;       /* a FILE that `wish` took and that changes something is done as well,
-                            * in its turn; nothing is said about it */
     int mcp_servers;       /* directory that becomes /mcp-servers, lent until started; -1: none */
     struct cs_str globals; /* JSON array: identifiers of servers, each a global of the program */
 };
@@ -179,6 +177,11 @@ void cs_job_module(struct cs_job *job, uint64_t id, int mcp_servers, struct cs_s
  * first to set the limits; with CS_CLOCK_REPLAY that sends nothing). `time_us` 0: now; with
  * CS_CLOCK_REPLAY, that of the one before. May be called from `wish`. */
 void cs_job_hear(struct cs_job *job, const struct cs_heard *heard);
+/* For one that goes on after its record. do: a wish that was taken is done the usual way after all.
+ * redo: a FILE that is answered from the record and changes something is done as well, in its turn,
+ * and nothing is said about it. */
+void cs_job_do(struct cs_job *job, const struct cs_wish *wish);
+void cs_job_redo(struct cs_job *job, const struct cs_wish *wish);
 /* Timers that are due by then fire. */
 void cs_job_wake(struct cs_job *job, int64_t time_us);
 /* The record is at its end: CS_CLOCK_REPLAY becomes CS_CLOCK_EVENTS. It is now, or when it was when
