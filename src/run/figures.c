@@ -1,7 +1,7 @@
 /* Counters, since the start. Nothing here is looked at by the program itself. */
 #include <math.h>
 
-#include "run/inside.h"
+#include "run/cache.h"
 
 double cs_run_bucket(unsigned i)
 {
@@ -23,7 +23,7 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run)
     f->by_status[r->status]++;
     if (r->failed)
         f->by_error[r->error.type]++;
-    f->calls += r->tool_calls;
+    f->calls += r->cached_from.len ? 0 : r->tool_calls;
     for (uint32_t i = 0; i < r->tool_calls; i++)
         f->calls_failed += r->calls[i].status != CS_CALL_OK;
     double seconds = (double)r->wall_us / 1e6;
@@ -37,6 +37,10 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run)
 void cs_runner_figures(const struct cs_runner *runner, struct cs_figures *figures)
 {
     *figures = runner->figures;
+    if (runner->cache) {
+        figures->cache_bytes = runner->cache->shelf.bytes;
+        figures->cache_answers = runner->cache->shelf.count;
+    }
     figures->running = runner->queue.running;
     figures->waiting = runner->waiting;
     figures->ready = runner->sandbox_closed ? 0 : cs_sandbox_ready(runner->sandbox);
