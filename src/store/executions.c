@@ -233,15 +233,16 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
     int64_t step = FORGET_STEP;
     if (op->number)
         return empty_trash(db, op);
-    if (cs_db_lost(db, &op->err) < 0 ||
-        cs_sql_do(db, CS_SQL_OLD_TRASH, &op->err, "ii", op->when, step) < 0 ||
-        cs_sql_do(db, CS_SQL_OLD_ARTIFACTS, &op->err, "ii", op->when, step) < 0)
+    if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0)
         return -1;
     int gone = cs_sql_do(db, CS_SQL_OLD_EXECUTIONS, &op->err, "ii", op->when, step);
     if (gone < 0)
         return -1;
+    int swept = gone < FORGET_STEP ? cs_db_artifacts_sweep(db, step, &op->err) : 0;
+    if (swept < 0)
+        return -1;
     op->again = true;
-    op->offset = gone < FORGET_STEP; /* rows are done, once this is committed */
+    op->offset = gone < FORGET_STEP && !swept; /* rows are done, once this is committed */
     return 0;
 }
 
@@ -293,6 +294,52 @@ void cs_store_execution_end(struct cs_store *store, const struct cs_execution_ro
 {
     struct cs_op *op = with_row(store, &kind_end, row, ctx);
     op->done.stored = done;
+    cs_op_ask(op);
+}
+
+void cs_store_execution_admit(struct cs_store *store, const struct cs_execution_row *row,
+                              const struct cs_execution_more *more, cs_execution_found *done,
+                              void *ctx)
+{
+    (void)more;
+    cs_store_execution_begin(store, row, done, ctx);
+}
+
+static void tell_ended(const struct cs_op *op)
+{
+    static const unsigned char none[32];
+    if (op->done.ended)
+        op->done.ended(op->ctx, &op->err, none);
+}
+
+static const struct cs_op_kind kind_settle = {.writes = true, .run = run_end, .tell = tell_ended};
+
+void cs_store_execution_settle(struct cs_store *store, const struct cs_execution_row *row,
+                               const struct cs_execution_more *more, cs_execution_ended *done,
+                               void *ctx)
+{
+    (void)more;
+    struct cs_op *op = with_row(store, &kind_settle, row, ctx);
+    op->done.ended = done;
+    cs_op_ask(op);
+}
+
+void cs_store_execution_adopt(struct cs_store *store, cs_execution_found *done, void *ctx)
+{
+    struct cs_op *op = cs_op_new(store, &kind_get, ctx);
+    op->done.executions = done;
+    cs_fail(&op->err, CS_SYSTEM, "not yet");
+    cs_op_ask(op);
+}
+
+void cs_store_execution_status(struct cs_store *store, struct cs_str id, struct cs_str status,
+                               cs_stored *done, void *ctx)
+{
+    (void)id;
+    (void)status;
+    struct cs_op *op = cs_op_new(store, &kind_drop, ctx);
+    op->done.stored = done;
+    cs_fail(&op->err, CS_SYSTEM, "not yet");
     cs_op_ask(op);
 }
 
