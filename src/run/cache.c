@@ -203,7 +203,7 @@ static bool still_there(const struct cs_run *run, const struct cs_catalogue *cat
     return memcmp(hash, used->hash, sizeof hash) == 0;
 }
 
-static bool same_tools(const struct cs_run *run, const struct cs_answer *a)
+static bool same_tools(const struct cs_run *run, const struct cs_known *a)
 {
     if (!a->used_count && !a->catalogue.len)
         return true;
@@ -218,7 +218,7 @@ static bool same_tools(const struct cs_run *run, const struct cs_answer *a)
     return same;
 }
 
-static bool fits(const struct cs_run *run, const struct cs_answer *a)
+static bool fits(const struct cs_run *run, const struct cs_known *a)
 {
     int64_t now = cs_time_ms(), age = now - a->item.created;
     return age >= 0 && age < run->runner->cache->ms && now < a->item.expires &&
@@ -245,7 +245,7 @@ static int give(struct cs_keep *keep)
     struct cs_run *run = keep->run;
     struct cs_result *r = &run->result;
     int64_t age = cs_time_ms() - keep->found->item.created;
-    cs_answer_give(keep->found, r);
+    cs_known_give(keep->found, r);
     r->cached_age_ms = age > 0 ? (uint64_t)age : 0;
     r->not_replayable = cs_str(cs_arena_printf(
         &run->arena, "its answer is that of %.*s: replay that one", CS_STR_ARG(r->cached_from)));
@@ -301,7 +301,7 @@ static void on_artifact(void *ctx, const struct cs_err *err, const struct cs_art
 static int check_artifacts(struct cs_keep *keep)
 {
     struct cs_run *run = keep->run;
-    const struct cs_answer *a = keep->found;
+    const struct cs_known *a = keep->found;
     if (keep->artifacts_there == a->artifact_count)
         return give(keep);
     if (!run->runner->store) {
@@ -320,7 +320,7 @@ static void on_stored(void *ctx, const struct cs_err *err, const struct cs_cache
     struct cs_run *run = asker_of(keep);
     if (!run)
         return;
-    struct cs_answer *a = err->code == CS_OK && row ? cs_answer_read(row) : NULL;
+    struct cs_known *a = err->code == CS_OK && row ? cs_known_read(row) : NULL;
     bool ours = a && memcmp(a->item.key, keep->key, sizeof keep->key) == 0;
     int next;
     if (ours && fits(run, a)) {
@@ -345,7 +345,7 @@ static int look_for(struct cs_keep *keep)
     struct cs_run *run = keep->run;
     struct cs_runner *r = run->runner;
     int64_t now = cs_time_ms();
-    struct cs_answer *a = (struct cs_answer *)cs_shelf_find(&r->cache->shelf, keep->key, now);
+    struct cs_known *a = (struct cs_known *)cs_shelf_find(&r->cache->shelf, keep->key, now);
     if (a && fits(run, a)) {
         a->item.refs++;
         keep->found = a;
@@ -463,7 +463,7 @@ static bool worth_keeping(const struct cs_run *run, const struct cs_keep *keep)
 static void keep_answer(struct cs_run *run, const struct cs_keep *keep)
 {
     struct cs_runner *r = run->runner;
-    struct cs_answer *a = cs_answer_new(keep->key, run->tenant, &run->result);
+    struct cs_known *a = cs_known_new(keep->key, run->tenant, &run->result);
     struct cs_shelf_item *item = &a->item;
     item->created = cs_time_ms();
     item->expires = item->created + r->cache->ms;
@@ -481,7 +481,7 @@ static void keep_answer(struct cs_run *run, const struct cs_keep *keep)
     cs_shelf_put(&r->cache->shelf, item);
     if (r->store) {
         CS_AUTO_BUF struct cs_buf json = {0};
-        cs_answer_write(a, &json);
+        cs_known_write(a, &json);
         struct cs_cached_answer row = {.tenant = run->tenant,
                                        .execution = a->execution,
                                        .value = cs_buf_str(&json),

@@ -3,7 +3,7 @@
  * tools.
  *
  *   shelf.c        what is kept in memory, up to so many bytes
- *   answer.c       an answer as it is kept: from a result, to one, and as JSON for the store
+ *   known.c        an answer as it is kept: from a result, to one, and as JSON for the store
  *   cache.c        executions: is the answer known? is it worth keeping?
  *   cache_calls.c  results of tools
  *
@@ -56,7 +56,7 @@ void cs_shelf_clear(struct cs_shelf *shelf, struct cs_str tenant);
 void cs_shelf_bound(struct cs_shelf *shelf, size_t most);
 void cs_shelf_done(struct cs_shelf *shelf);
 
-/* --- answer.c --- */
+/* --- known.c --- */
 
 /* A tool that was used, as it was then. */
 struct cs_used {
@@ -64,7 +64,7 @@ struct cs_used {
     unsigned char hash[CS_SHA256];
 };
 
-struct cs_answer {
+struct cs_known {
     struct cs_shelf_item item;
     struct cs_str execution; /* that made it */
     struct cs_str value;
@@ -82,14 +82,14 @@ struct cs_answer {
 };
 
 /* `result` is copied; what is not in it (used, catalogue, principal) is the caller's to add. */
-struct cs_answer *cs_answer_new(const unsigned char key[CS_SHA256], struct cs_str tenant,
-                                const struct cs_result *result);
+struct cs_known *cs_known_new(const unsigned char key[CS_SHA256], struct cs_str tenant,
+                              const struct cs_result *result);
 /* What the result has of it points into the answer. */
-void cs_answer_give(const struct cs_answer *answer, struct cs_result *result);
+void cs_known_give(const struct cs_known *answer, struct cs_result *result);
 /* Everything but the key, the tenant, the execution and the times, with a sum over all of them. */
-void cs_answer_write(const struct cs_answer *answer, struct cs_buf *json);
+void cs_known_write(const struct cs_known *answer, struct cs_buf *json);
 /* NULL: this is nothing that we have written for that key and tenant. */
-struct cs_answer *cs_answer_read(const struct cs_cached_answer *row);
+struct cs_known *cs_known_read(const struct cs_cached_answer *row);
 
 /* --- cache.c --- */
 
@@ -108,7 +108,7 @@ struct cs_keep {
     unsigned char key[CS_SHA256];
     unsigned char globals[CS_SHA256];
     const char *never; /* why its answer is not kept; NULL: it is */
-    struct cs_answer *found;
+    struct cs_known *found;
     uint32_t artifacts_there; /* of it */
     struct cs_used *used;
     uint32_t used_count, used_cap;

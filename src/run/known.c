@@ -14,7 +14,7 @@
 
 /* --- from a result --- */
 
-static void copy_logs(struct cs_answer *a, const struct cs_result *r)
+static void copy_logs(struct cs_known *a, const struct cs_result *r)
 {
     struct cs_shelf_item *item = &a->item;
     a->logs = cs_shelf_alloc(item, r->log_count * sizeof *a->logs);
@@ -23,7 +23,7 @@ static void copy_logs(struct cs_answer *a, const struct cs_result *r)
             (struct cs_log){r->logs[i].level, cs_shelf_copy(item, r->logs[i].text)};
 }
 
-static void copy_calls(struct cs_answer *a, const struct cs_result *r)
+static void copy_calls(struct cs_known *a, const struct cs_result *r)
 {
     struct cs_shelf_item *item = &a->item;
     a->calls = cs_shelf_alloc(item, r->tool_calls * sizeof *a->calls);
@@ -37,7 +37,7 @@ static void copy_calls(struct cs_answer *a, const struct cs_result *r)
     }
 }
 
-static void copy_artifacts(struct cs_answer *a, const struct cs_result *r)
+static void copy_artifacts(struct cs_known *a, const struct cs_result *r)
 {
     struct cs_shelf_item *item = &a->item;
     a->artifacts = cs_shelf_alloc(item, r->artifact_count * sizeof *a->artifacts);
@@ -50,7 +50,7 @@ static void copy_artifacts(struct cs_answer *a, const struct cs_result *r)
     }
 }
 
-static struct cs_str *copy_texts(struct cs_answer *a, const struct cs_str *texts, uint32_t count)
+static struct cs_str *copy_texts(struct cs_known *a, const struct cs_str *texts, uint32_t count)
 {
     struct cs_str *copies = cs_shelf_alloc(&a->item, count * sizeof *copies);
     for (uint32_t i = 0; i < count; i++)
@@ -58,10 +58,10 @@ static struct cs_str *copy_texts(struct cs_answer *a, const struct cs_str *texts
     return copies;
 }
 
-struct cs_answer *cs_answer_new(const unsigned char key[CS_SHA256], struct cs_str tenant,
-                                const struct cs_result *r)
+struct cs_known *cs_known_new(const unsigned char key[CS_SHA256], struct cs_str tenant,
+                              const struct cs_result *r)
 {
-    struct cs_answer *a = cs_shelf_item_new(sizeof *a, key, tenant);
+    struct cs_known *a = cs_shelf_item_new(sizeof *a, key, tenant);
     const struct cs_provenance *p = &r->provenance;
     a->item.is_answer = true;
     a->execution = cs_shelf_copy(&a->item, cs_str(r->execution_id));
@@ -83,7 +83,7 @@ struct cs_answer *cs_answer_new(const unsigned char key[CS_SHA256], struct cs_st
 
 /* --- to one --- */
 
-void cs_answer_give(const struct cs_answer *a, struct cs_result *r)
+void cs_known_give(const struct cs_known *a, struct cs_result *r)
 {
     struct cs_provenance *p = &r->provenance;
     r->status = CS_STATUS_COMPLETED;
@@ -136,7 +136,7 @@ static void put_texts(struct cs_json_writer *w, const char *key, const struct cs
     cs_json_close(w, ']');
 }
 
-static void put_logs(struct cs_json_writer *w, const struct cs_answer *a)
+static void put_logs(struct cs_json_writer *w, const struct cs_known *a)
 {
     cs_json_key(w, "logs");
     cs_json_open(w, '[');
@@ -147,7 +147,7 @@ static void put_logs(struct cs_json_writer *w, const struct cs_answer *a)
     cs_json_close(w, ']');
 }
 
-static void put_calls(struct cs_json_writer *w, const struct cs_answer *a)
+static void put_calls(struct cs_json_writer *w, const struct cs_known *a)
 {
     cs_json_key(w, "calls");
     cs_json_open(w, '[');
@@ -169,7 +169,7 @@ static void put_calls(struct cs_json_writer *w, const struct cs_answer *a)
     cs_json_close(w, ']');
 }
 
-static void put_artifacts(struct cs_json_writer *w, const struct cs_answer *a)
+static void put_artifacts(struct cs_json_writer *w, const struct cs_known *a)
 {
     cs_json_key(w, "artifacts");
     cs_json_open(w, '[');
@@ -184,7 +184,7 @@ static void put_artifacts(struct cs_json_writer *w, const struct cs_answer *a)
     cs_json_close(w, ']');
 }
 
-static void put_used(struct cs_json_writer *w, const struct cs_answer *a)
+static void put_used(struct cs_json_writer *w, const struct cs_known *a)
 {
     cs_json_key(w, "used");
     cs_json_open(w, '[');
@@ -198,7 +198,7 @@ static void put_used(struct cs_json_writer *w, const struct cs_answer *a)
     cs_json_close(w, ']');
 }
 
-static void put_answer(struct cs_json_writer *w, const struct cs_answer *a)
+static void put_answer(struct cs_json_writer *w, const struct cs_known *a)
 {
     cs_json_open(w, '{');
     put_u64(w, "version", VERSION);
@@ -247,7 +247,7 @@ static void sum_of(const struct cs_cached_answer *row, struct cs_str answer, cha
     cs_hex(sum, CS_SHA256, hex);
 }
 
-void cs_answer_write(const struct cs_answer *a, struct cs_buf *json)
+void cs_known_write(const struct cs_known *a, struct cs_buf *json)
 {
     char hex[HEX + 1];
     CS_AUTO_BUF struct cs_buf answer = {0};
@@ -269,7 +269,7 @@ void cs_answer_write(const struct cs_answer *a, struct cs_buf *json)
 /* --- and back --- */
 
 struct reading {
-    struct cs_answer *a;
+    struct cs_known *a;
     struct cs_arena arena; /* unescaped texts on their way */
     bool wrong;
 };
@@ -313,7 +313,7 @@ static struct cs_str *read_texts(struct reading *r, struct cs_json_val list, uin
 
 static void read_logs(struct reading *r, struct cs_json_val list)
 {
-    struct cs_answer *a = r->a;
+    struct cs_known *a = r->a;
     struct cs_json_val item;
     a->logs = room_for(r, list, sizeof *a->logs);
     for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);) {
@@ -329,7 +329,7 @@ static void read_logs(struct reading *r, struct cs_json_val list)
 
 static void read_calls(struct reading *r, struct cs_json_val list)
 {
-    struct cs_answer *a = r->a;
+    struct cs_known *a = r->a;
     struct cs_json_val item;
     a->calls = room_for(r, list, sizeof *a->calls);
     for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);) {
@@ -351,7 +351,7 @@ static void read_calls(struct reading *r, struct cs_json_val list)
 
 static void read_artifacts(struct reading *r, struct cs_json_val list)
 {
-    struct cs_answer *a = r->a;
+    struct cs_known *a = r->a;
     struct cs_json_val item;
     a->artifacts = room_for(r, list, sizeof *a->artifacts);
     for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);)
@@ -364,7 +364,7 @@ static void read_artifacts(struct reading *r, struct cs_json_val list)
 
 static void read_used(struct reading *r, struct cs_json_val list)
 {
-    struct cs_answer *a = r->a;
+    struct cs_known *a = r->a;
     struct cs_json_val item;
     a->used = room_for(r, list, sizeof *a->used);
     for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);) {
@@ -393,7 +393,7 @@ static void read_verdict(struct reading *r, struct cs_json_val root)
 
 static void read_answer(struct reading *r, struct cs_json_val root)
 {
-    struct cs_answer *a = r->a;
+    struct cs_known *a = r->a;
     r->wrong |= number_of(r, root, "version") != VERSION;
     if (number_of(r, root, "has_result"))
         a->value = cs_shelf_copy(&a->item, cs_json_raw(cs_json_get(root, "result")));
@@ -410,7 +410,7 @@ static void read_answer(struct reading *r, struct cs_json_val root)
     a->principal = text_of(r, cs_json_get(root, "principal"));
 }
 
-struct cs_answer *cs_answer_read(const struct cs_cached_answer *row)
+struct cs_known *cs_known_read(const struct cs_cached_answer *row)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_json_limits limits = {
