@@ -39,6 +39,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,  /*    nobody else is in its session                             hold.c      */
     cs_step_begun, /*    from here on it is not refused, and its watchers hear so  record.c    */
+    cs_step_cache, /*    perhaps its answer is known                               cache.c     */
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
@@ -168,6 +169,7 @@ void cs_run_finish(struct cs_run *run)
     if (r->observer.settled && run->end_stored && !run->again && !run->result.refused)
         r->observer.settled(r->observer.ctx, &run->tenant, &run->result);
     cs_seats_done(run, &run->result);
+    cs_cache_keep(run);
     for (size_t i = 0; i < run->log_count; i++)
         cs_buf_done(&run->log_texts[i]);
     free(run->log_texts);
