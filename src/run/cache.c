@@ -21,6 +21,17 @@
 #define ANSWER_MAX  (4u << 20)
 #define CALLS_MAX   1000u
 
+bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode)
+{
+    static const char *const names[] = {"use", "off", "only", "refresh"};
+    for (size_t i = 0; i < CS_COUNT(names); i++)
+        if (cs_str_is(name, names[i])) {
+            *mode = (enum cs_cache_mode)i;
+            return true;
+        }
+    return false;
+}
+
 /* --- of a runner --- */
 
 void cs_runner_set_cache(struct cs_runner *r, uint64_t bytes, int64_t ms)

@@ -604,6 +604,7 @@ struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, stru
         .code = CS_STR("return caisson.callTool(inputs.server, inputs.tool, inputs.arguments)"),
         .inputs = cs_buf_str(inputs),
         .limits = cs_limits_default(),
+        .cache = CS_CACHE_OFF, /* who asks for one call means that call */
     };
 }
 

@@ -344,6 +344,9 @@ const char *cs_status_name(enum cs_status status);
 const char *cs_error_type_name(enum cs_error_type type);
 const char *cs_language_name(enum cs_language language);
 
+/* "use", "off", "only", "refresh"; false: it is none of them. */
+bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode);
+
 /* CS_INVALID, with the known ones, if there is no such language. "ts", "py", "sh", "js" are
  * accepted. */
 int cs_language_parse(struct cs_str name, enum cs_language *language, struct cs_err *err);
