@@ -297,6 +297,52 @@ void cs_store_execution_end(struct cs_store *store, const struct cs_execution_ro
     cs_op_ask(op);
 }
 
+void cs_store_execution_admit(struct cs_store *store, const struct cs_execution_row *row,
+                              const struct cs_execution_more *more, cs_execution_found *done,
+                              void *ctx)
+{
+    (void)more;
+    cs_store_execution_begin(store, row, done, ctx);
+}
+
+static void tell_ended(const struct cs_op *op)
+{
+    static const unsigned char none[32];
+    if (op->done.ended)
+        op->done.ended(op->ctx, &op->err, none);
+}
+
+static const struct cs_op_kind kind_settle = {.writes = true, .run = run_end, .tell = tell_ended};
+
+void cs_store_execution_settle(struct cs_store *store, const struct cs_execution_row *row,
+                               const struct cs_execution_more *more, cs_execution_ended *done,
+                               void *ctx)
+{
+    (void)more;
+    struct cs_op *op = with_row(store, &kind_settle, row, ctx);
+    op->done.ended = done;
+    cs_op_ask(op);
+}
+
+void cs_store_execution_adopt(struct cs_store *store, cs_execution_found *done, void *ctx)
+{
+    struct cs_op *op = cs_op_new(store, &kind_get, ctx);
+    op->done.executions = done;
+    cs_fail(&op->err, CS_SYSTEM, "not yet");
+    cs_op_ask(op);
+}
+
+void cs_store_execution_status(struct cs_store *store, struct cs_str id, struct cs_str status,
+                               cs_stored *done, void *ctx)
+{
+    (void)id;
+    (void)status;
+    struct cs_op *op = cs_op_new(store, &kind_drop, ctx);
+    op->done.stored = done;
+    cs_fail(&op->err, CS_SYSTEM, "not yet");
+    cs_op_ask(op);
+}
+
 void cs_store_execution_drop(struct cs_store *store, struct cs_str tenant, struct cs_str id,
                              cs_stored *done, void *ctx)
 {

@@ -70,6 +70,12 @@ struct cs_op {
         cs_session_found *sessions;
         cs_execution_found *executions;
         cs_artifact_found *artifacts;
+        cs_execution_ended *ended;
+        cs_journal_found *journal;
+        cs_blob_found *blob;
+        cs_cached_found *cached;
+        cs_measures_found *measures;
+        cs_sums_found *sums;
         cs_sources_found *sources;
         cs_usage_found *usage;
         cs_lineage_told *lineage;

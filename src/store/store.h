@@ -62,6 +62,8 @@ struct cs_entry_row {
     uint64_t seq; /* 1, 2, 3, ... without a gap */
     unsigned char hash[32];
     struct cs_str text; /* canonical JSON, one line: what the hash is of */
+    /* What stands beside it, for finding it, without `data`: verify compares it with the text. */
+    struct cs_entry columns;
 };
 
 /* A signature over all entries up to one. */
@@ -77,6 +79,7 @@ struct cs_checkpoint_row {
  * inside the transaction that appends: that is what makes the chain one, whoever writes to it. */
 struct cs_chain {
     uint32_t checkpoint_every; /* entries */
+    /* The entry has its time. */
     void (*link)(void *ctx, uint64_t seq, const unsigned char prev[32], const struct cs_entry *e,
                  struct cs_buf *text, unsigned char hash[32]);
     /* Fills key and signature of a row whose other members are set; -1: it cannot. */
