@@ -78,7 +78,7 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
     if (w->sessions)
         cs_sessions_set(w->sessions, &limits);
     if (w->runner)
-        cs_runner_set(w->runner, artifact_bytes(s));
+        cs_runner_set(w->runner, artifact_bytes(s), s->artifacts_quota);
 }
 
 static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
@@ -147,6 +147,7 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         options.most_running = cs_world_concurrency(o->settings);
         options.most_waiting = (uint32_t)o->settings->execution_queue;
         options.artifact_bytes = artifact_bytes(o->settings);
+        options.artifact_quota = o->settings->artifacts_quota;
     }
     return cs_runner_new(loop, &options, &w->runner, err);
 }

@@ -9,6 +9,8 @@
 #include "base/str.h"
 
 void cs_base64(struct cs_str bytes, struct cs_buf *out);
+/* -1: it is not base64, with its padding and nothing else. */
+int cs_base64_read(struct cs_str text, struct cs_buf *out);
 void cs_base64url(struct cs_str bytes, struct cs_buf *out); /* without padding */
 
 /* 43 characters of base64url: 256 random bits. CS_SYSTEM if the system gives none. */
