@@ -3,11 +3,11 @@
  * caisson.storage.put(name, value, {mediaType}), caisson.storage.list(). They are calls of our own,
  * like searchTools. A handle of another tenant is an unknown one.
  */
+#include "base/base64.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "run/inside.h"
-#include "tools/secret.h"
 
 #define LISTED     100
 #define PAGE_BYTES (1u << 20)
