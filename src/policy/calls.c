@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/glob.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "schema/schema.h"
@@ -29,14 +30,24 @@ struct rule {
     struct cs_schema *parameters; /* or NULL */
 };
 
+/* Results of tools that match are good for a while. */
+struct keep {
+    struct cs_str tool;
+    int64_t ms;
+};
+
 struct cs_policy {
     struct cs_arena arena;
+    unsigned char hash[32]; /* of the file */
     struct lists general;
     struct lists *principals;
     size_t principal_count;
     struct cs_call_limits limits;
     struct rule *rules;
     size_t rule_count;
+    struct patterns repeatable;
+    struct keep *keeps;
+    size_t keep_count;
 };
 
 void cs_policy_free(struct cs_policy *policy)
@@ -149,6 +160,24 @@ int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *
     return 0;
 }
 
+bool cs_policy_repeatable(const struct cs_policy *policy, const struct cs_target *target)
+{
+    return !too_long(target) && first_match(&policy->repeatable, target) != NULL;
+}
+
+int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target *target)
+{
+    for (size_t i = 0; i < policy->keep_count; i++)
+        if (!too_long(target) && matches_target(policy->keeps[i].tool, target))
+            return policy->keeps[i].ms;
+    return 0;
+}
+
+const unsigned char *cs_policy_hash(const struct cs_policy *policy)
+{
+    return policy->hash;
+}
+
 /* --- reading --- */
 
 static int read_patterns(struct cs_arena *arena, struct cs_json_val from, const char *what,
@@ -195,6 +224,7 @@ static int read_number(struct cs_json_val from, const char *where, const char *n
 
 #define TIMEOUT_MAX 3600000u
 #define SIZE_LIMIT  (32u << 20)
+#define TTL_MAX     86400u
 
 /* 1: it was one of these; 0: it is something else. */
 static int read_limit(struct cs_json_val key, struct cs_json_val item, const char *where,
@@ -341,28 +371,83 @@ static int read_principals(struct cs_policy *p, struct cs_json_val from, struct 
     return 0;
 }
 
+static int read_keep(struct cs_policy *p, struct cs_json_val from, size_t number,
+                     struct cs_err *err)
+{
+    char where[40];
+    uint64_t seconds = 0;
+    snprintf(where, sizeof where, "tools.cache[%zu]", number);
+    struct keep *k = &p->keeps[p->keep_count++];
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    while (cs_json_next(from, &it, &key, &item)) {
+        if (cs_json_is(key, "tool"))
+            k->tool = cs_arena_dup(&p->arena, cs_json_str(item, &p->arena));
+        else if (!cs_json_is(key, "ttl_s"))
+            return unknown_key(key, where, "tool, ttl_s", err);
+        else if (read_number(item, where, "ttl_s", TTL_MAX, &seconds, err) < 0)
+            return -1;
+    }
+    if (k->tool.len == 0 || k->tool.len > NAME_MAX_)
+        return cs_fail(err, CS_INVALID, "%s: wants a `tool`, a pattern like \"github/list*\"",
+                       where);
+    if (!seconds)
+        return cs_fail(err, CS_INVALID, "%s: wants `ttl_s`, for how many seconds a result is good",
+                       where);
+    k->ms = (int64_t)seconds * 1000;
+    return 0;
+}
+
+static int read_keeps(struct cs_policy *p, struct cs_json_val from, struct cs_err *err)
+{
+    if (cs_json_type(from) != CS_JSON_ARRAY)
+        return cs_fail(err, CS_INVALID,
+                       "tools.cache: must be a list like [{\"tool\": \"github/list*\", "
+                       "\"ttl_s\": 60}]");
+    if (cs_json_count(from) > RULES_MAX)
+        return cs_fail(err, CS_LIMIT, "tools.cache: more than %u", RULES_MAX);
+    p->keeps = cs_arena_alloc(&p->arena, sizeof *p->keeps * (cs_json_count(from) + 1));
+    struct cs_json_iter it = {0};
+    struct cs_json_val item;
+    for (size_t i = 0; cs_json_next(from, &it, NULL, &item); i++)
+        if (read_keep(p, item, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_repeatable(struct cs_policy *p, struct cs_json_val from, struct cs_err *err)
+{
+    return read_patterns(&p->arena, from, "tools.repeatable", &p->repeatable, err);
+}
+
 static int read_tools(struct cs_policy *p, struct cs_json_val tools, struct cs_err *err)
 {
     if (cs_json_type(tools) == CS_JSON_NONE)
         return 0;
     if (cs_json_type(tools) != CS_JSON_OBJECT)
         return cs_fail(err, CS_INVALID, "tools: must be an object");
+    static const struct {
+        const char *name;
+        int (*read)(struct cs_policy *p, struct cs_json_val from, struct cs_err *err);
+    } parts[] = {{"rules", read_rules},
+                 {"principals", read_principals},
+                 {"repeatable", read_repeatable},
+                 {"cache", read_keeps}};
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
     while (cs_json_next(tools, &it, &key, &item)) {
         int known = read_limit(key, item, "tools", &p->limits, err);
-        if (known == 0 && cs_json_is(key, "rules"))
-            known = read_rules(p, item, err) < 0 ? -1 : 1;
-        else if (known == 0 && cs_json_is(key, "principals"))
-            known = read_principals(p, item, err) < 0 ? -1 : 1;
-        else if (cs_json_is(key, "allow") || cs_json_is(key, "ask") || cs_json_is(key, "deny"))
+        for (size_t i = 0; known == 0 && i < CS_COUNT(parts); i++)
+            if (cs_json_is(key, parts[i].name))
+                known = parts[i].read(p, item, err) < 0 ? -1 : 1;
+        if (cs_json_is(key, "allow") || cs_json_is(key, "ask") || cs_json_is(key, "deny"))
             known = 1;
         if (known < 0)
             return -1;
         if (!known)
             return unknown_key(key, "tools",
-                               "allow, ask, deny, rules, principals, timeout_ms, "
-                               "max_argument_bytes, max_result_bytes",
+                               "allow, ask, deny, rules, principals, repeatable, cache, "
+                               "timeout_ms, max_argument_bytes, max_result_bytes",
                                err);
     }
     return read_lists(p, tools, &p->general, err);
@@ -380,6 +465,7 @@ int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *e
     if (cs_file_read(path, POLICY_BYTES, &text, err) < 0 ||
         cs_json_parse(cs_buf_str(&text), NULL, &doc, err) < 0)
         return cs_wrap(err, "policy %s", path);
+    cs_sha256(cs_buf_str(&text), p->hash);
     struct cs_json_val root = cs_json_root(&doc), key, item;
     if (cs_json_type(root) != CS_JSON_OBJECT)
         return cs_fail(err, CS_INVALID, "policy %s: must be an object", path);

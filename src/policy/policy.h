@@ -62,7 +62,8 @@ void cs_policy_assess_guest(const char *language, const struct cs_limits *asked,
  *                "timeout_ms": 30000, "max_argument_bytes": 1000000, "max_result_bytes": 1000000,
  *                "rules": [{"tool": "bank/{*}", "timeout_ms": 5000,
  *                           "parameters": {"amount": {"max": 100}}}],
- *                "principals": {"ci-*": {"deny": ["github/merge*"]}}}}
+ *                "principals": {"ci-*": {"deny": ["github/merge*"]}},
+ *                "repeatable": ["crm/find*"], "cache": [{"tool": "github/list*", "ttl_s": 60}]}}
  *
  * (without the braces around the stars). A pattern matches "server/tool"; `*` stands for anything.
  * Deny wins over ask, and ask over allow; the lists of a principal come on top of the general ones.
@@ -92,6 +93,17 @@ struct cs_call_limits {
 };
 struct cs_call_limits cs_policy_call_limits(const struct cs_policy *policy,
                                             const struct cs_target *target);
+
+/* Does the policy vouch for it that a call like one that was answered need not, and may, be made
+ * again? */
+bool cs_policy_repeatable(const struct cs_policy *policy, const struct cs_target *target);
+
+/* For how long a result of this tool is good; 0: it is asked each time. The first pattern counts.
+ */
+int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target *target);
+
+/* SHA-256 of the file; zero if there is none. What was decided under another one is void. */
+const unsigned char *cs_policy_hash(const struct cs_policy *policy);
 
 /* The parameter rules. CS_DENIED: `err` says which parameter breaks which rule. */
 int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *target,

@@ -89,6 +89,7 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
         r->status = status;
         r->us = (uv_hrtime() - c->start_ns) / 1000;
         r->result_bytes = status == CS_CALL_OK ? payload.len : 0;
+        cs_trail_call(run, r);
     }
     cs_job_result(run->job, c->id, code, payload);
     bool was_running = c->inner != NULL;

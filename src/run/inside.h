@@ -110,6 +110,7 @@ struct cs_run {
     struct cs_journal *journal; /* journal.c; NULL: none is kept */
     struct cs_player *player;   /* player.c: what was recorded is played first; NULL: nothing is */
     struct cs_resume *resume;   /* resume.c; NULL: it began in this process */
+    struct cs_again *again;     /* replay.c: it is no execution, and leaves nothing; NULL: it is */
     struct cs_keep *cache;      /* cache.c */
     struct cs_lineage *lineage; /* lineage.c */
     uint64_t seed[2];
@@ -132,6 +133,12 @@ struct cs_run {
     struct cs_job_end early; /* for an end before there was a job */
     struct cs_result result;
 };
+
+/* Where it is kept; NULL: nowhere. */
+static inline struct cs_store *cs_run_store(const struct cs_run *run)
+{
+    return run->again ? NULL : run->runner->store;
+}
 
 /*
  * A step of the way. CS_ON: the next one may follow. CS_LATER: cs_run_go, cs_run_refuse or

@@ -16,13 +16,14 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "run/inside.h"
+#include "run/journal.h"
 
 #define TREE_WAIT_MS   5000
 #define MOST_RUNNING   64
 #define MOST_WAITING   1000
 #define FEW            10 /* a part of the queue */
 #define ARTIFACT_BYTES 6000
+#define JOURNAL_BYTES  (64u << 20)
 #define NAME_MAX_BYTES 64 /* of a tenant, a principal, a session */
 #define KEY_MAX_BYTES  255
 #define INTENT_BYTES   2000
@@ -38,6 +39,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,  /*    nobody else is in its session                             hold.c      */
     cs_step_begun, /*    from here on it is not refused, and its watchers hear so  record.c    */
+    cs_step_cache, /*    perhaps its answer is known                               cache.c     */
     await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
@@ -93,6 +95,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     r->sessions = options->sessions;
     r->most_waiting = options->most_waiting ? options->most_waiting : MOST_WAITING;
     cs_runner_set(r, options->artifact_bytes);
+    r->journal_bytes = options->journal_bytes ? options->journal_bytes : JOURNAL_BYTES;
     r->queue.most = options->most_running ? options->most_running : MOST_RUNNING;
     r->queue.go = on_turn;
     if (cs_sandbox_new(loop, options->sandbox, &r->sandbox, err) < 0) {
@@ -134,6 +137,11 @@ void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
     cs_sandbox_close(r->sandbox, on_sandbox_closed, r);
 }
 
+void cs_runner_observe(struct cs_runner *r, const struct cs_observer *observer)
+{
+    r->observer = *observer;
+}
+
 unsigned cs_runner_ready(const struct cs_runner *r)
 {
     return cs_sandbox_ready(r->sandbox);
@@ -156,8 +164,12 @@ void cs_run_finish(struct cs_run *run)
 {
     struct cs_runner *r = run->runner;
     forget(run);
-    cs_figures_count(r, run);
+    if (!run->again)
+        cs_figures_count(r, run);
+    if (r->observer.settled && run->end_stored && !run->again && !run->result.refused)
+        r->observer.settled(r->observer.ctx, &run->tenant, &run->result);
     cs_seats_done(run, &run->result);
+    cs_cache_keep(run);
     for (size_t i = 0; i < run->log_count; i++)
         cs_buf_done(&run->log_texts[i]);
     free(run->log_texts);
@@ -167,6 +179,9 @@ void cs_run_finish(struct cs_run *run)
     cs_buf_done(&run->envelope);
     free(run->records);
     cs_catalogue_unref(run->catalogue);
+    cs_player_free(run->player);
+    cs_journal_done(run);
+    cs_trail_done(run);
     cs_arena_done(&run->arena);
     free(run);
     if (r->closing)
@@ -293,6 +308,27 @@ static void on_progress(void *ctx, struct cs_str json)
     cs_seats_progress(ctx, json);
 }
 
+/* --- what it wants to know, and hears: on record, or from the record --- */
+
+static bool on_wish(void *ctx, const struct cs_wish *wish)
+{
+    struct cs_run *run = ctx;
+    cs_journal_wish(run, wish);
+    return run->player && cs_player_wish(run->player, wish);
+}
+
+static void on_heard(void *ctx, const struct cs_heard *heard)
+{
+    cs_journal_heard(ctx, heard);
+}
+
+static void on_idle(void *ctx, int64_t due_us)
+{
+    struct cs_run *run = ctx;
+    if (run->player)
+        cs_player_idle(run->player, due_us);
+}
+
 /* --- 3. assess: facts become a verdict --- */
 
 static void on_facts(void *ctx, struct cs_str facts)
@@ -301,8 +337,11 @@ static void on_facts(void *ctx, struct cs_str facts)
     struct cs_verdict *v = &run->result.verdict;
     cs_policy_assess(facts, &run->result.limits, &run->arena, v);
     run->result.limits = v->limits;
+    cs_trail_assessed(run);
     struct cs_str why = v->allowed ? CS_STR("") : v->reasons[0];
     cs_job_verdict(run->job, v->allowed, &v->limits, why);
+    if (run->player)
+        cs_player_facts(run->player);
 }
 
 /* --- 2. compile: a jailed worker is given the source --- */
@@ -315,6 +354,9 @@ static const struct cs_job_events events = {
     .output = on_output,
     .progress = on_progress,
     .ended = on_ended,
+    .wish = on_wish,
+    .heard = on_heard,
+    .idle = on_idle,
 };
 
 static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err *err)
@@ -328,14 +370,16 @@ static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err
     const char *missing = cs_language_missing(request->language);
     if (missing)
         return cs_fail(err, CS_MISSING, "%s", missing);
-    if (getrandom(spec->seed, sizeof spec->seed, 0) != sizeof spec->seed)
+    if (getrandom(run->seed, sizeof run->seed, 0) != sizeof run->seed)
         return cs_fail_errno(err, "getrandom");
+    memcpy(spec->seed, run->seed, sizeof spec->seed);
     if (run->result.is_guest)
         cs_policy_assess_guest(cs_language_name(request->language), &request->limits, &run->arena,
                                &run->result.verdict);
     else
         run->result.verdict.limits = request->limits;
     run->result.limits = spec->limits = run->result.verdict.limits;
+    cs_journal_begin(run);
     return 0;
 }
 

@@ -413,3 +413,21 @@ void cs_job_frame(struct cs_job *j, const struct cs_frame *f)
     cs_fail(&err, CS_DENIED, "a %s message with broken fields", cs_msg_name(f->type));
     cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
 }
+
+void cs_job_hear(struct cs_job *j, const struct cs_heard *heard)
+{
+    (void)j;
+    (void)heard;
+}
+
+void cs_job_wake(struct cs_job *j, int64_t time_us)
+{
+    (void)j;
+    (void)time_us;
+}
+
+void cs_job_pause(struct cs_job *j, bool paused)
+{
+    (void)j;
+    (void)paused;
+}

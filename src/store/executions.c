@@ -258,15 +258,16 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
     int64_t step = FORGET_STEP;
     if (op->number)
         return empty_trash(db, op);
-    if (cs_db_lost(db, &op->err) < 0 ||
-        cs_sql_do(db, CS_SQL_OLD_TRASH, &op->err, "ii", op->when, step) < 0 ||
-        cs_sql_do(db, CS_SQL_OLD_ARTIFACTS, &op->err, "ii", op->when, step) < 0)
+    if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0)
         return -1;
     int gone = cs_sql_do(db, CS_SQL_OLD_EXECUTIONS, &op->err, "ii", op->when, step);
     if (gone < 0)
         return -1;
+    int swept = gone < FORGET_STEP ? cs_db_artifacts_sweep(db, step, &op->err) : 0;
+    if (swept < 0)
+        return -1;
     op->again = true;
-    op->offset = gone < FORGET_STEP; /* rows are done, once this is committed */
+    op->offset = gone < FORGET_STEP && !swept; /* rows are done, once this is committed */
     return 0;
 }
 

@@ -91,6 +91,7 @@ struct cs_op {
         cs_sums_found *sums;
         cs_sources_found *sources;
         cs_usage_found *usage;
+        cs_lineage_told *lineage;
     } done;
     void *ctx;
     struct cs_store *store;
@@ -105,7 +106,9 @@ struct cs_op {
         struct cs_artifact_row artifact;
         struct cs_execution_filter filter;
         struct cs_cached_answer cached;
+        struct cs_lineage_want lineage;
     } row;
+    struct cs_source *sources;     /* `limit` of them, their texts too in `kept` */
     struct cs_execution_more more; /* copied to `given`, all that is in it */
     char *given;
     size_t given_at;
@@ -225,6 +228,18 @@ int cs_db_journal(struct cs_db *db, struct cs_str execution, const struct cs_exe
                   struct cs_err *err);
 int cs_db_journal_end(struct cs_db *db, struct cs_str execution, struct cs_err *err);
 int cs_db_measure(struct cs_db *db, const struct cs_measure *measure, struct cs_err *err);
+
+/* --- artifacts.c --- */
+
+/* Those of executions that finished before `when`: their contents go, and so do their rows, unless
+ * something that is kept was made from them. In the transaction that removes the executions. */
+int cs_db_artifacts_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err);
+/* Rows that were only kept because of others that are gone too: how many went, or -1. */
+int cs_db_artifacts_sweep(struct cs_db *db, int64_t step, struct cs_err *err);
+/* One row; its texts are put into the arena. */
+void cs_db_artifact_row(sqlite3_stmt *statement, struct cs_arena *arena,
+                        struct cs_artifact_row *row);
+void cs_db_source_row(sqlite3_stmt *statement, struct cs_arena *arena, struct cs_source *row);
 
 /* --- blobs.c --- */
 

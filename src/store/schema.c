@@ -116,20 +116,33 @@ const char *const cs_migrations[] = {
     " tenant TEXT NOT NULL, start INTEGER NOT NULL, value TEXT NOT NULL, UNIQUE (tenant, start));"
     "CREATE INDEX sums_start ON sums (start);"
 
+    /* Artifacts know what they are, how much there is of them, and what they were made from. What a
+     * tenant keeps is added up as it changes: a sum over all of them would be slow. */
     "ALTER TABLE artifacts ADD COLUMN kind TEXT NOT NULL DEFAULT 'result';"
+    "ALTER TABLE artifacts ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;"
     "UPDATE artifacts SET kind = 'stdout' WHERE name = 'stdout';"
+    "CREATE INDEX artifacts_gone ON artifacts (gone) WHERE gone = 1;"
+    "CREATE TABLE kept (tenant TEXT PRIMARY KEY, bytes INTEGER NOT NULL, files INTEGER NOT NULL)"
+    " WITHOUT ROWID;"
+    "INSERT INTO kept SELECT tenant, sum(size), count(*) FROM artifacts GROUP BY tenant;"
+    "CREATE TRIGGER artifact_added AFTER INSERT ON artifacts BEGIN"
+    " INSERT INTO kept VALUES (new.tenant, new.size, 1) ON CONFLICT (tenant)"
+    " DO UPDATE SET bytes = bytes + excluded.bytes, files = files + 1;"
+    "END;"
+    "CREATE TRIGGER artifact_removed AFTER DELETE ON artifacts WHEN old.gone = 0 BEGIN"
+    " UPDATE kept SET bytes = bytes - old.size, files = files - 1 WHERE tenant = old.tenant;"
+    "END;"
+    "CREATE TRIGGER artifact_gone AFTER UPDATE OF gone ON artifacts"
+    " WHEN old.gone = 0 AND new.gone = 1 BEGIN"
+    " UPDATE kept SET bytes = bytes - old.size, files = files - 1 WHERE tenant = old.tenant;"
+    "END;"
     "CREATE TABLE sources ("
-    " seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,"
-    " hash BLOB NOT NULL, UNIQUE (execution, kind, name));"
-    "CREATE INDEX sources_name ON sources (kind, name);"
-    "CREATE TABLE usage (tenant TEXT PRIMARY KEY, bytes INTEGER NOT NULL, files INTEGER NOT NULL);"
-    "INSERT INTO usage SELECT tenant, sum(size), count(*) FROM artifacts GROUP BY tenant;"
-    "CREATE TRIGGER usage_more AFTER INSERT ON artifacts BEGIN"
-    " INSERT INTO usage VALUES (new.tenant, new.size, 1) ON CONFLICT (tenant)"
-    " DO UPDATE SET bytes = bytes + new.size, files = files + 1; END;"
-    "CREATE TRIGGER usage_less AFTER DELETE ON artifacts BEGIN"
-    " UPDATE usage SET bytes = bytes - old.size, files = files - 1 WHERE tenant = old.tenant;"
-    " END;",
+    " seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, tenant TEXT NOT NULL, kind TEXT NOT NULL,"
+    " name TEXT NOT NULL, hash BLOB NOT NULL, arguments BLOB NOT NULL,"
+    " alone INTEGER NOT NULL DEFAULT 0);"
+    "CREATE INDEX sources_execution ON sources (execution);"
+    "CREATE INDEX sources_alone ON sources (alone) WHERE alone = 1;"
+    "CREATE INDEX sources_artifact ON sources (name) WHERE kind = 'artifact';",
 
     NULL,
 };

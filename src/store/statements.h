@@ -13,7 +13,8 @@
 #define CS_MEASURE_COLUMNS                                                              \
     "tenant, status, error_type, tools, finished, wall_us, cpu_us, memory_peak, calls," \
     " calls_failed, calls_denied, tokens_saved, cached"
-#define CS_ARTIFACT_COLUMNS "id, tenant, execution, session, name, media_type, hash, size, created"
+#define CS_ARTIFACT_COLUMNS \
+    "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone"
 
 #define CS_STATEMENTS(X)                                                                           \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
@@ -66,6 +67,8 @@
     X(EXECUTION_DROP, "DELETE FROM executions WHERE id = ? AND tenant = ? AND status = 'running'") \
     X(EXECUTION_GET, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                   \
                      " WHERE id = ? AND tenant = ?")                                               \
+    X(EXECUTION_SHORT, "SELECT status, language, session, principal, created, finished"            \
+                       " FROM executions WHERE id = ? AND tenant = ?")                             \
     X(EXECUTION_SEQ, "SELECT seq FROM executions WHERE id = ? AND tenant = ?")                     \
     X(EXECUTIONS, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                \
                   " WHERE tenant = ? AND seq < ? ORDER BY seq DESC LIMIT ?")                       \
@@ -87,12 +90,12 @@
     X(EXECUTION_THERE, "SELECT 1 FROM executions WHERE id = ?")                                    \
     X(OLD_TRASH, "INSERT OR IGNORE INTO trash SELECT a.hash FROM artifacts a"                      \
                  " JOIN executions e ON e.id = a.execution AND e.tenant = a.tenant"                \
-                 " WHERE e.seq IN (SELECT seq FROM executions WHERE finished > 0 AND finished < ?" \
-                 " ORDER BY finished LIMIT ?)")                                                    \
-    X(OLD_ARTIFACTS, "DELETE FROM artifacts WHERE seq IN (SELECT a.seq FROM artifacts a"           \
+                 " WHERE a.gone = 0 AND e.seq IN (SELECT seq FROM executions WHERE finished > 0"   \
+                 " AND finished < ? ORDER BY finished LIMIT ?)")                                   \
+    X(OLD_ARTIFACTS, "UPDATE artifacts SET gone = 1 WHERE seq IN (SELECT a.seq FROM artifacts a"   \
                      " JOIN executions e ON e.id = a.execution AND e.tenant = a.tenant"            \
-                     " WHERE e.seq IN (SELECT seq FROM executions WHERE finished > 0"              \
-                     " AND finished < ? ORDER BY finished LIMIT ?))")                              \
+                     " WHERE a.gone = 0 AND e.seq IN (SELECT seq FROM executions"                  \
+                     " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?))")           \
     X(OLD_EXECUTIONS, "DELETE FROM executions WHERE seq IN (SELECT seq FROM executions"            \
                       " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")           \
     X(TRASH, "SELECT hash FROM trash LIMIT ?")                                                     \
@@ -140,15 +143,39 @@
                       " ORDER BY start LIMIT ?")                                                   \
                                                                                                    \
     X(ARTIFACT_ADD, "INSERT INTO artifacts (" CS_ARTIFACT_COLUMNS ")"                              \
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")                                         \
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")                                   \
     X(ARTIFACT_GET, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE id = ? AND tenant = ?")   \
-    X(ARTIFACT_USES, "SELECT 1 FROM artifacts WHERE hash = ? LIMIT 1")                             \
-    X(ARTIFACTS, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE tenant = ?"                  \
+    X(ARTIFACT_USES, "SELECT 1 FROM artifacts WHERE hash = ? AND gone = 0 LIMIT 1")                \
+    X(ARTIFACT_READERS, "SELECT 1 FROM sources WHERE kind = 'artifact' AND name = ? LIMIT 1")      \
+    X(ARTIFACT_GONE, "UPDATE artifacts SET gone = 1 WHERE id = ? AND tenant = ?")                  \
+    X(ARTIFACT_END, "DELETE FROM artifacts WHERE id = ? AND tenant = ?")                           \
+    X(ARTIFACTS, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE tenant = ? AND gone = 0"     \
                  " ORDER BY seq DESC LIMIT ?")                                                     \
     X(ARTIFACTS_OF_SESSION, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts"                        \
-                            " WHERE tenant = ? AND session = ? AND session <> ''"                  \
+                            " WHERE tenant = ? AND session = ? AND session <> '' AND gone = 0"     \
                             " ORDER BY seq DESC LIMIT ?")                                          \
     X(ARTIFACTS_OF_EXECUTION, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts"                      \
-                              " WHERE execution = ? AND tenant = ? ORDER BY seq DESC LIMIT ?")
+                              " WHERE execution = ? AND tenant = ? AND gone = 0"                   \
+                              " ORDER BY seq DESC LIMIT ?")                                        \
+    X(ARTIFACTS_MADE_BY, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts"                           \
+                         " WHERE execution = ? AND tenant = ? ORDER BY seq LIMIT ?")               \
+    X(ARTIFACT_READ_BY, "SELECT execution FROM sources"                                            \
+                        " WHERE kind = 'artifact' AND name = ? AND tenant = ? LIMIT ?")            \
+    X(KEPT, "SELECT bytes, files FROM kept WHERE tenant = ?")                                      \
+    X(SOURCE_ADD, "INSERT INTO sources (execution, tenant, kind, name, hash, arguments)"           \
+                  " VALUES (?, ?, ?, ?, ?, ?)")                                                    \
+    X(SOURCES, "SELECT kind, name, hash, arguments FROM sources"                                   \
+               " WHERE execution = ? AND tenant = ? ORDER BY seq LIMIT ?")                         \
+    X(TRASH_ADD, "INSERT OR IGNORE INTO trash VALUES (?)")                                         \
+    X(OLD_ALONE, "UPDATE sources SET alone = 1 WHERE execution IN (SELECT id FROM executions"      \
+                 " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")                \
+    X(OLD_SOURCES, "DELETE FROM sources WHERE seq IN (SELECT s.seq FROM sources s"                 \
+                   " WHERE s.alone = 1"                                                            \
+                   " AND NOT EXISTS (SELECT 1 FROM artifacts WHERE execution = s.execution)"       \
+                   " LIMIT ?)")                                                                    \
+    X(OLD_GONE, "DELETE FROM artifacts WHERE seq IN (SELECT a.seq FROM artifacts a"                \
+                " WHERE a.gone = 1 AND NOT EXISTS (SELECT 1 FROM sources"                          \
+                " WHERE kind = 'artifact' AND name = a.id)"                                        \
+                " LIMIT ?)")
 
 #endif

@@ -207,6 +207,7 @@ static void op_free(struct cs_op *op)
     cs_arena_done(&op->arena);
     free(op->given);
     free(op->rows);
+    free(op->sources);
     free(op->kept);
     free(op);
 }

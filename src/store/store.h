@@ -63,6 +63,8 @@ struct cs_entry_row {
     uint64_t seq; /* 1, 2, 3, ... without a gap */
     unsigned char hash[32];
     struct cs_str text; /* canonical JSON, one line: what the hash is of */
+    /* What stands beside it, for finding it, without `data`: verify compares it with the text. */
+    struct cs_entry columns;
 };
 
 /* A signature over all entries up to one. */
@@ -78,6 +80,7 @@ struct cs_checkpoint_row {
  * inside the transaction that appends: that is what makes the chain one, whoever writes to it. */
 struct cs_chain {
     uint32_t checkpoint_every; /* entries */
+    /* The entry has its time. */
     void (*link)(void *ctx, uint64_t seq, const unsigned char prev[32], const struct cs_entry *e,
                  struct cs_buf *text, unsigned char hash[32]);
     /* Fills key and signature of a row whose other members are set; -1: it cannot. */
@@ -335,12 +338,15 @@ struct cs_artifact_row {
     uint64_t size;
     int64_t created;
     struct cs_str kind; /* "result", "stdout", "file", "stored" */
+    bool gone;          /* only this row is left of it: something that is kept was made from it */
+    uint64_t quota;     /* of an add: what the tenant may keep, all together; 0: no bound */
 };
-/* What something was made from: an edge of the lineage. */
+/* What an execution has read and heard, and its artifacts are made from. */
 struct cs_source {
-    struct cs_str kind; /* "artifact", "input", "call" */
-    struct cs_str name; /* its id; "inputs"; "server/tool#3" */
-    unsigned char hash[32];
+    struct cs_str kind;          /* "artifact", "input", "call" */
+    struct cs_str name;          /* its id; "inputs"; "server/tool#3" */
+    unsigned char hash[32];      /* of the artifact, the inputs, the call's result; zero: none */
+    unsigned char arguments[32]; /* of a call */
 };
 typedef void cs_sources_found(void *ctx, const struct cs_err *err, const struct cs_source *rows,
                               size_t count);
@@ -348,25 +354,54 @@ typedef void cs_artifact_found(void *ctx, const struct cs_err *err,
                                const struct cs_artifact_row *rows, size_t count,
                                struct cs_str content);
 
+/* CS_LIMIT: the tenant would keep more than `quota`. */
 void cs_store_artifact_add(struct cs_store *s, const struct cs_artifact_row *row,
                            struct cs_str content, cs_stored *done, void *ctx);
-/* With up to `max` bytes of its content from `offset` on. */
+/* With up to `max` bytes of its content from `offset` on; `max` 0: the row alone, also of one that
+ * is gone. */
 void cs_store_artifact_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                            uint64_t offset, size_t max, cs_artifact_found *done, void *ctx);
-/* What an execution has read and heard so far; its artifacts come from that. */
-void cs_store_sources_add(struct cs_store *s, struct cs_str execution,
-                          const struct cs_source *sources, size_t count, cs_stored *done,
-                          void *ctx);
-void cs_store_sources(struct cs_store *s, struct cs_str tenant, struct cs_str execution,
-                      cs_sources_found *done, void *ctx);
+/* Of one session or execution, or (both empty) of the tenant; newest first, without those that are
+ * gone. */
+void cs_store_artifacts(struct cs_store *s, struct cs_str tenant, struct cs_str session,
+                        struct cs_str execution, size_t limit, cs_artifact_found *done, void *ctx);
+/* Its content, and its row unless something that is kept was made from it. */
+void cs_store_artifact_remove(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                              cs_stored *done, void *ctx);
 /* How much a tenant keeps. */
 typedef void cs_usage_found(void *ctx, const struct cs_err *err, uint64_t bytes, uint64_t files);
 void cs_store_artifact_usage(struct cs_store *s, struct cs_str tenant, cs_usage_found *done,
                              void *ctx);
-void cs_store_artifact_remove(struct cs_store *s, struct cs_str tenant, struct cs_str id,
-                              cs_stored *done, void *ctx);
-/* Of one session or execution, or (both empty) of the tenant; newest first. */
-void cs_store_artifacts(struct cs_store *s, struct cs_str tenant, struct cs_str session,
-                        struct cs_str execution, size_t limit, cs_artifact_found *done, void *ctx);
+
+/* More of what an execution has read and heard; its artifacts come from that. */
+void cs_store_sources_add(struct cs_store *s, struct cs_str tenant, struct cs_str execution,
+                          const struct cs_source *sources, size_t count, cs_stored *done,
+                          void *ctx);
+/* In their order. */
+void cs_store_sources(struct cs_store *s, struct cs_str tenant, struct cs_str execution,
+                      cs_sources_found *done, void *ctx);
+
+/* Where an artifact comes from, and what was made from it. */
+struct cs_lineage_want {
+    bool up, down;  /* towards what it was made from; towards what was made from it */
+    uint32_t depth; /* executions away; 0: 32 */
+    uint32_t nodes; /* artifacts, executions and sources together; 0: 1,000 */
+};
+struct cs_lineage_source {
+    size_t execution; /* index in executions */
+    struct cs_source source;
+};
+struct cs_lineage_found {
+    const struct cs_artifact_row *artifacts; /* the first one is the one asked for */
+    const struct cs_execution_row
+        *executions; /* without envelope; created 0: only its id is known */
+    const struct cs_lineage_source *sources;
+    size_t artifact_count, execution_count, source_count;
+    bool cut; /* there is more */
+};
+typedef void cs_lineage_told(void *ctx, const struct cs_err *err,
+                             const struct cs_lineage_found *found);
+void cs_store_lineage(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                      const struct cs_lineage_want *want, cs_lineage_told *done, void *ctx);
 
 #endif

@@ -96,6 +96,7 @@ static void read_hints(struct cs_tool *t, struct cs_json_val item, enum cs_trust
     t->destructive = !t->read_only && hint(a, "destructiveHint", true);
     t->idempotent = t->read_only || hint(a, "idempotentHint", false);
     t->open_world = hint(a, "openWorldHint", true);
+    t->repeatable = t->idempotent && trust != CS_TRUST_LOW;
     t->risk = risk_of(t, trust);
 }
 
@@ -126,6 +127,7 @@ static bool read_tool(struct cs_offer *o, const struct cs_offer_spec *spec, stru
     t->input = cs_json_raw(input);
     if (cs_json_type(output) == CS_JSON_OBJECT)
         t->output = cs_json_raw(output);
+    t->server_hash = spec->entry_hash;
     t->timeout_ms = config->timeout_ms;
     t->max_result_bytes = config->max_result_bytes;
     read_hints(t, item, config->trust);

@@ -37,6 +37,7 @@ struct cs_learned {
 /* What an offer is made from. Everything is copied. */
 struct cs_offer_spec {
     const struct cs_server_config *config;
+    uint64_t entry_hash;        /* of the entry as it is written */
     struct cs_str ident;        /* unique among the servers */
     struct cs_str tools;        /* JSON array of tools/list; empty: not listed yet */
     struct cs_str instructions; /* what the server says about itself; may be empty */

@@ -82,6 +82,7 @@ void cs_server_offer(struct cs_server *s)
     CS_AUTO_BUF struct cs_buf warnings = {0};
     struct cs_offer_spec spec = {
         .config = s->config,
+        .entry_hash = s->raw_hash,
         .ident = cs_str(s->ident),
         .tools = cs_buf_str(&s->listed),
         .instructions = cs_buf_str(&s->instructions),

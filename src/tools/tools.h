@@ -42,7 +42,9 @@ struct cs_tool {
     struct cs_str input, output; /* JSON Schemas as the server sent them; output may be empty */
     struct cs_str definition;    /* the whole item of tools/list */
     bool read_only, destructive, idempotent, open_world;
+    bool repeatable;        /* idempotent (reading is), and its server's word counts */
     enum cs_tool_risk risk; /* from the annotations and the server's trust */
+    uint64_t server_hash;   /* of its server's entry as written: another one, another server */
     uint32_t timeout_ms;    /* of the server's entry */
     uint64_t max_result_bytes;
     struct cs_str learned_output; /* JSON Schema that all results seen fit, if none was declared */
