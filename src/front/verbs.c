@@ -158,6 +158,13 @@ static const struct cs_option keys_create_options[] = {
     END,
 };
 
+static const struct cs_option stats_options[] = {
+    {"window", 'w', "TIME", "how far back (24h)", "1h 24h 7d 30d all", false},
+    {"tenant", 0, "NAME", "only this one; otherwise all", NULL, false},
+    OUTPUT,
+    END,
+};
+
 static const struct cs_option keys_list_options[] = {OUTPUT, END};
 
 static const struct cs_option keys_rotate_options[] = {
@@ -346,6 +353,16 @@ const struct cs_verb cs_verbs[] = {
      "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
      "the file.\n",
      no_options, cs_verb_config, NULL, config_verbs},
+    {"stats", "", "figures of what ran: how much, how fast, how well",
+     "From the data directory, whether anything runs or not: executions, errors, time, memory, "
+     "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "
+     "hours "
+     "that the window touches count.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson stats --window 7d\n"
+     "  caisson stats --tenant acme -o json\n",
+     stats_options, cs_verb_stats, NULL, NULL},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

@@ -125,6 +125,7 @@ struct cs_run {
     size_t log_count, log_cap;
     struct cs_buf out, err;
     uint64_t output;                /* bytes of logs and streams kept so far */
+    uint64_t code_bytes;            /* of the program, which is not kept */
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
@@ -181,6 +182,12 @@ void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 
 /* figures.c */
 void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
+/* What did not have to pass through a model, because a program did the calls: the bytes of their
+ * arguments and results, less those of the program and of what it answered; four are a token. */
+uint64_t cs_tokens_saved(const struct cs_run *run);
+/* Of an execution that was settled. `tools` holds what the measure points at. */
+void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
+                   struct cs_measure *measure);
 
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits; `id` has room for them and a NUL. */

@@ -201,6 +201,7 @@ void cs_run_waits_no_more(struct cs_run *run)
 static void settle(struct cs_run *run, const struct cs_job_end *end)
 {
     cs_settle(run, end);
+    run->result.tokens_saved = cs_tokens_saved(run);
     run->settling = true;
     run->step = settle_step();
     cs_run_waits_no_more(run);
@@ -527,6 +528,7 @@ static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request 
         run->next->prev = run;
     runner->runs = run;
     run->request = *request;
+    run->code_bytes = request->code.len;
     run->request.intent = cs_utf8_cut(request->intent, INTENT_BYTES);
     run->result.language = request->language;
     run->result.is_guest = request->language != CS_TYPESCRIPT;

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/trace.h"
 #include "policy/keys.h"
 #include "policy/policy.h"
 #include "run/sessions.h"
@@ -30,12 +31,6 @@ enum cs_cache_mode {
     CS_CACHE_OFF,     /* neither */
     CS_CACHE_ONLY,    /* it does not run: an answer that is not known is an error */
     CS_CACHE_REFRESH, /* it runs, and its answer is kept */
-};
-
-/* W3C trace context: where an execution belongs in the traces of others. All zero: nowhere. */
-struct cs_trace {
-    unsigned char trace[16], span[8];
-    bool sampled;
 };
 
 /* What every door makes out of the bytes it got. */
@@ -180,7 +175,7 @@ struct cs_result {
     struct cs_trace trace;        /* of this execution; its parent is the request's */
     unsigned char parent_span[8];
     int64_t started_us;    /* since 1970 */
-    uint64_t tokens_saved; /* estimated: see docs/performance.md */
+    uint64_t tokens_saved; /* estimated: see docs/observability.md */
     uint64_t queued_us;    /* it waited this long for its turn */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
@@ -331,6 +326,9 @@ struct cs_figures {
     double seconds_sum;
 };
 void cs_runner_figures(const struct cs_runner *runner, struct cs_figures *figures);
+/* Those of one tenant (empty: of all) that are under way now. */
+void cs_runner_under_way(const struct cs_runner *runner, struct cs_str tenant, uint32_t *running,
+                         uint32_t *waiting);
 double cs_run_bucket(unsigned i);
 
 const char *cs_call_status_name(enum cs_call_status status);
