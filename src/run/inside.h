@@ -334,6 +334,16 @@ void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs
 /* resume.c */
 struct cs_resume;
 
+/* replay.c: one that is run again. It belongs to whoever started it, who is `ctx` of its `done`. */
+struct cs_again;
+struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_request *request,
+                                  struct cs_again *again, const char *id,
+                                  void (*done)(void *ctx, const struct cs_result *result));
+void cs_again_open(struct cs_run *run);
+/* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
+const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
+                                        struct cs_job_end *as_then);
+
 /* artifacts.c: what is kept becomes a row, and is known to the result once it is stored. `content`
  * is copied; its texts too. */
 struct cs_artifact_want {
@@ -351,16 +361,6 @@ void cs_artifacts_done(struct cs_run *run);
 struct cs_str cs_media_type(struct cs_str name, struct cs_str content);
 /* Is it text, as far as the first bytes tell? */
 bool cs_media_text(struct cs_str content);
-
-/* replay.c: one that is run again. It belongs to whoever started it, who is `ctx` of its `done`. */
-struct cs_again;
-struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_request *request,
-                                  struct cs_again *again, const char *id,
-                                  void (*done)(void *ctx, const struct cs_result *result));
-void cs_again_open(struct cs_run *run);
-/* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
-const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
-                                        struct cs_job_end *as_then);
 
 /* lineage.c: an execution has read this artifact. */
 void cs_lineage_read(struct cs_run *run, const struct cs_artifact_row *row);

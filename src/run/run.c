@@ -234,10 +234,10 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     cs_asks_close(run);
     cs_journal_ended(run, end);
     run->job = NULL;
-    run->harvest = end->harvest;
     struct cs_job_end as_then;
     if (run->again)
         end = cs_again_ended(run, end, &as_then);
+    run->harvest = end->harvest;
     if (run->hold && end->state.len)
         run->new_state = cs_arena_dup(&run->arena, end->state);
     settle(run, end);
