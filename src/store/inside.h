@@ -4,7 +4,8 @@
  * store.c knows the queue and the two threads, and no SQL. sql.c knows SQLite. keys.c, sessions.c,
  * executions.c, settle.c, ledger.c, journals.c, cache.c, figures.c, artifacts.c and lineage.c are
  * the operations: each is a row of struct cs_op_kind. blobs.c are the files, owner.c which
- * processes are alive, schema.c the tables, readers.c who reads without a loop.
+ * processes are alive, schema.c the tables, readers.c who reads without a loop, flush.c the way
+ * from the log into the file.
  *
  * Runs in: what takes a struct cs_db, the database's thread (while it is opened: the opener's).
  */
@@ -22,8 +23,9 @@
 #include "store/statements.h"
 #include "store/store.h"
 
-/* One word: FULL makes a commit survive the loss of power too; NORMAL that of the process. */
-#define CS_STORE_SYNC "NORMAL"
+/* One word: FULL makes a commit survive the loss of power too; NORMAL that of the process. A record
+ * is there for good before its answer leaves, so it is FULL; many answers share one commit. */
+#define CS_STORE_SYNC "FULL"
 
 #define CS_STORE_PATH     4096
 #define CS_STORE_ID       64           /* bytes of a tenant or an id */
@@ -57,6 +59,7 @@ struct cs_db {
     int owner_fd;
     int patience_ms;              /* with other processes that write */
     const struct cs_chain *chain; /* or NULL */
+    struct cs_flush *flush;
     struct cs_head head;
 };
 
@@ -190,6 +193,19 @@ void cs_sql_hash(sqlite3_stmt *statement, int column, unsigned char hash[32]);
 /* Any statement, not kept. */
 int cs_sql_exec(struct cs_db *db, const char *sql, struct cs_err *err);
 int cs_sql_fail(struct cs_db *db, int code, struct cs_err *err);
+
+/* --- readers.c --- */
+
+/* The statement that a list of entries becomes: for tests of its plan. */
+int cs_ledger_question(const char *path, const struct cs_ledger_filter *filter, struct cs_buf *sql,
+                       struct cs_err *err);
+
+/* --- flush.c --- */
+
+int cs_flush_open(struct cs_db *db, struct cs_err *err);
+/* Between two commits, when nobody waits. */
+void cs_flush_rest(struct cs_db *db);
+void cs_flush_close(struct cs_db *db); /* before the database */
 
 /* --- schema.c --- */
 

@@ -447,6 +447,7 @@ static void work(void *arg)
             health = err;
         }
         give(s, ops, count, &health);
+        cs_flush_rest(&s->db);
     }
     cs_db_seal(&s->db);
     cs_db_close(&s->db);
