@@ -91,9 +91,10 @@ struct cs_worker {
     uint64_t timer_order;
     uint32_t at_once; /* timers that did not wait, since the last answer */
 
-    uint64_t frames;     /* that came in */
-    uint64_t slept_at;   /* how many there were at the last SLEEP, */
-    int64_t slept_until; /* and what it said; -1: the daemon does not know of a timer */
+    const struct cs_frame *next; /* came in, and waits until what is due before it has happened */
+    uint64_t frames;             /* that came in */
+    uint64_t slept_at;           /* how many there were at the last SLEEP, */
+    int64_t slept_until;         /* and what it said; -1: the daemon does not know of a timer */
 
     uint64_t log_bytes;
     uint32_t log_lines;

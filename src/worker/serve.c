@@ -297,7 +297,9 @@ static void linger(void)
     cs_crash_answer((struct cs_str){0});
     while (w->waiting > 0) {
         struct cs_frame frame;
-        if (!next_frame(&frame)) {
+        if (w->next) {
+            frame = *CS_TAKE(w->next);
+        } else if (!next_frame(&frame)) {
             if (!wait_until(until))
                 break;
             continue;
@@ -427,8 +429,10 @@ void cs_serve_turn(void)
 
 static void handle(const struct cs_frame *frame)
 {
-    /* What is due before this event happens before it. */
+    /* What is due before this event happens before it; it may be the end. */
+    w->next = frame;
     cs_timers_fire(frame->time_us);
+    w->next = NULL;
     if (frame->type == CS_MSG_WAKE) /* it is no event: the program's clock does not show it */
         return;
     cs_clock_follow(frame->time_us);
