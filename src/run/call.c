@@ -1,7 +1,7 @@
 /*
  * The gate: one way for every call of a tool, whoever the program belongs to.
  *
- *     allowed? -> arguments valid? -> small enough? -> its turn -> sent, with a deadline
+ *     allowed? -> arguments valid? -> small enough? -> known? -> its turn -> sent, with a deadline
  *              -> result valid, bounded, unwrapped -> recorded -> back to the program
  *
  * The program's bytes are hostile, and so are the server's. Nothing else calls cs_tools_call.
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "run/inside.h"
@@ -58,23 +59,22 @@ static struct cs_call *record_of(struct cs_gate_call *c)
     return &c->run->records[c->record];
 }
 
-static void record(struct cs_gate_call *c)
+uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str tool, size_t bytes)
 {
-    struct cs_run *run = c->run;
     if (run->result.tool_calls == run->record_cap) {
         run->record_cap = run->record_cap ? run->record_cap * 2 : 16;
         run->records = cs_realloc(run->records, run->record_cap, sizeof *run->records);
     }
-    c->record = run->result.tool_calls++;
-    run->result.calls = run->records;
-    struct cs_str server = cs_utf8_cut(cs_buf_str(&c->server), NAME_SHOWN);
-    struct cs_str name = cs_utf8_cut(cs_buf_str(&c->name), NAME_SHOWN);
-    *record_of(c) = (struct cs_call){
-        .server = cs_arena_dup(&run->arena, server),
-        .tool = cs_arena_dup(&run->arena, name),
+    struct cs_call *r = &run->records[run->result.tool_calls];
+    *r = (struct cs_call){
+        .server = cs_arena_dup(&run->arena, cs_utf8_cut(server, NAME_SHOWN)),
+        .tool = cs_arena_dup(&run->arena, cs_utf8_cut(tool, NAME_SHOWN)),
         .status = CS_CALL_CANCELLED,
-        .argument_bytes = c->arguments.len,
+        .argument_bytes = bytes,
     };
+    memcpy(r->argument_hash, run->argument_hash, sizeof r->argument_hash);
+    run->result.calls = run->records;
+    return run->result.tool_calls++;
 }
 
 static void next_turn(struct cs_run *run);
@@ -89,9 +89,13 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
         r->status = status;
         r->us = (uv_hrtime() - c->start_ns) / 1000;
         r->result_bytes = status == CS_CALL_OK ? payload.len : 0;
+        if (status == CS_CALL_OK && cs_run_store(run))
+            cs_sha256(payload, r->result_hash);
         cs_trail_call(run, r);
+        run->answering = r;
     }
     cs_job_result(run->job, c->id, code, payload);
+    run->answering = NULL;
     bool was_running = c->inner != NULL;
     cs_gate_call_free(c);
     if (was_running) {
@@ -132,7 +136,7 @@ static const struct cs_refusal too_late = {CS_CALL_LIMIT, CS_ANSWER_FAILED, "tim
 
 /* --- allowed? --- */
 
-static struct cs_target target_of(const struct cs_tool *t)
+struct cs_target cs_gate_target(const struct cs_tool *t)
 {
     return (struct cs_target){t->server, t->server_ident, t->name, t->ident};
 }
@@ -140,7 +144,7 @@ static struct cs_target target_of(const struct cs_tool *t)
 bool cs_gate_allowed(void *ctx, const struct cs_tool *tool)
 {
     struct cs_run *run = ctx;
-    struct cs_target target = target_of(tool);
+    struct cs_target target = cs_gate_target(tool);
     return !run->runner->policy ||
            cs_policy_grant(run->runner->policy, run->principal, &target, NULL) != CS_GRANT_DENY;
 }
@@ -183,7 +187,7 @@ static int check_grant(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
     const struct cs_policy *policy = run->runner->policy;
-    struct cs_target target = target_of(c->tool);
+    struct cs_target target = cs_gate_target(c->tool);
     struct cs_str why = {0};
     enum cs_grant grant =
         policy ? cs_policy_grant(policy, run->principal, &target, &why) : CS_GRANT_ALLOW;
@@ -268,7 +272,7 @@ static int check_arguments(struct cs_gate_call *c)
         refuse_arguments(c, cs_buf_str(&text));
         return -1;
     }
-    struct cs_target target = target_of(c->tool);
+    struct cs_target target = cs_gate_target(c->tool);
     if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &err) < 0)) {
         cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
                        (struct cs_str){0});
@@ -287,7 +291,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 static int check_size(struct cs_gate_call *c)
 {
     const struct cs_limits *run = &c->run->result.limits;
-    struct cs_target target = target_of(c->tool);
+    struct cs_target target = cs_gate_target(c->tool);
     if (c->run->runner->policy)
         c->limits = cs_policy_call_limits(c->run->runner->policy, &target);
     c->limits.arguments = least(run->arguments, c->limits.arguments);
@@ -333,7 +337,9 @@ static void on_value(struct cs_gate_call *c, struct cs_unwrapped *u)
     }
     if (u->root.doc)
         note_drift(c, u->root);
-    cs_gate_answer(c, CS_CALL_OK, u->is_text ? CS_ANSWER_TEXT : CS_ANSWER_OK, u->value);
+    enum cs_answer answer = u->is_text ? CS_ANSWER_TEXT : CS_ANSWER_OK;
+    cs_cache_called(c, answer, u->value);
+    cs_gate_answer(c, CS_CALL_OK, answer, u->value);
 }
 
 /* A large text is parsed by the worker alone, once its type is known: 3 ms less for two megabytes.
@@ -365,6 +371,7 @@ static void on_result(void *ctx, const struct cs_tool_result *result)
 static void send_call(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
+    cs_trail_flush(run);
     run->calls_running++;
     c->inner = cs_tools_call(run->runner->tools, c->tool, cs_buf_str(&c->arguments),
                              c->limits.timeout_ms, c->limits.result, on_result, c);
@@ -409,6 +416,14 @@ static bool ask_server(struct cs_gate_call *c)
     return true;
 }
 
+/* By the tool's word, if its server's counts, or by the policy's. */
+static bool repeatable(const struct cs_gate_call *c)
+{
+    const struct cs_policy *policy = c->run->runner->policy;
+    struct cs_target target = cs_gate_target(c->tool);
+    return c->tool->repeatable || (policy && cs_policy_repeatable(policy, &target));
+}
+
 static void enter(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
@@ -424,7 +439,9 @@ static void enter(struct cs_gate_call *c)
     struct cs_call *r = record_of(c);
     r->server = cs_arena_dup(&run->arena, c->tool->server);
     r->tool = cs_arena_dup(&run->arena, c->tool->name);
-    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0)
+    r->repeatable = repeatable(c);
+    cs_cache_used(run, c->tool);
+    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0 || cs_cache_call(c))
         return;
     next_turn(run);
 }
@@ -440,7 +457,7 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
         cs_gate_own(c);
         return;
     }
-    record(c);
+    c->record = cs_gate_note(run, server, tool, arguments.len);
     enter(c);
 }
 

@@ -46,6 +46,12 @@ struct cs_runner {
     struct cs_cache *cache; /* NULL: none */
     struct cs_observer observer;
     uint64_t journal_bytes, artifact_quota;
+    struct cs_catalogue *hashed; /* trail.c: the last one, and its hash */
+    unsigned char tools_hash[32];
+    int64_t refusal_second; /* since 1970, and how many in it */
+    uint32_t refusals;
+    uint64_t refusals_left_out;
+    struct cs_lately *lately;  /* journal.c: blobs that were put a moment ago */
     struct cs_figures figures; /* but those that are asked for when they are wanted */
     struct cs_run *runs;       /* all that are not done, newest first */
     uint32_t waiting;          /* of them: admitted, and without a turn yet */
@@ -98,6 +104,7 @@ struct cs_run {
     struct cs_run_seat *joined; /* and it waits for that */
     struct cs_err record_error;
     struct cs_buf envelope;
+    size_t chain_at; /* where in it the hash of its end stands */
 
     /* hold.c */
     struct cs_hold *hold;
@@ -114,10 +121,15 @@ struct cs_run {
     struct cs_keep *cache;      /* cache.c */
     struct cs_lineage *lineage; /* lineage.c */
     uint64_t seed[2];
+    unsigned char argument_hash[32]; /* of the wish that is looked at now */
+    struct cs_call *answering;       /* the call that is answered now; NULL: none */
 
     /* artifacts.c */
-    struct cs_artifact artifacts[2];
+    struct cs_artifact *artifacts;
+    uint32_t artifact_cap;
     unsigned kept; /* results and streams that were looked at */
+    struct cs_harvest *harvest;
+    struct cs_str left_out[CS_HARVEST_NOTES];
 
     struct cs_arena arena; /* what the result points at, unless it is one of these: */
     struct cs_log *logs;   /* and the buffers that own their texts */
@@ -125,6 +137,7 @@ struct cs_run {
     size_t log_count, log_cap;
     struct cs_buf out, err;
     uint64_t output;                /* bytes of logs and streams kept so far */
+    uint64_t code_bytes;            /* of the program, which is not kept */
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
@@ -152,6 +165,9 @@ void cs_run_refuse(struct cs_run *run, const struct cs_err *err);
 /* It ends without having had a job. */
 void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err);
 void cs_run_waits_no_more(struct cs_run *run);
+/* Its result is there without a job. As a step: CS_ON it goes on with settling, CS_LATER it will.
+ */
+int cs_run_known(struct cs_run *run);
 /* The answer leaves. */
 void cs_run_finish(struct cs_run *run);
 
@@ -160,7 +176,9 @@ int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
+int cs_step_collect(struct cs_run *run, struct cs_err *err); /* collect.c */
 int cs_step_keep(struct cs_run *run, struct cs_err *err);    /* artifacts.c */
+int cs_step_trace(struct cs_run *run, struct cs_err *err);   /* lineage.c */
 int cs_step_end(struct cs_run *run, struct cs_err *err);     /* record.c */
 
 /* settle.c: fills run->result from how the job ended. Everything a worker reported is checked here.
@@ -179,17 +197,29 @@ void cs_seats_progress(struct cs_run *run, struct cs_str json);
 void cs_seats_begun(struct cs_run *run);
 void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 
+/* envelope.c: as cs_envelope; where the hash of its place in the chain stands, or 0. */
+size_t cs_envelope_at(const struct cs_result *result, struct cs_buf *out);
+
 /* figures.c */
 void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
+/* What did not have to pass through a model, because a program did the calls: the bytes of their
+ * arguments and results, less those of the program and of what it answered; four are a token. */
+uint64_t cs_tokens_saved(const struct cs_run *run);
+/* Of an execution that was settled. `tools` holds what the measure points at. */
+void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
+                   struct cs_measure *measure);
 
 #define CS_ID_TEXT 40
-/* The prefix and 32 hex digits; `id` has room for them and a NUL. */
+/* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added
+ * at the end of their indexes. `id` has room for them and a NUL. */
 void cs_make_id(const char *prefix, char *id);
 
 /* call.c: the gate. One way for every call: allowed, valid, small enough, its turn, sent, answered.
  */
 void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct cs_str tool,
                   struct cs_str arguments);
+/* One more call of a tool, in run->records; its index. */
+uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str tool, size_t bytes);
 /* A module below /mcp-servers that is not there: perhaps its server has not been asked yet. */
 void cs_gate_module(struct cs_run *run, uint64_t id, struct cs_str path);
 /* The program is over: what is still under way is cancelled, downstream too. */
@@ -213,6 +243,8 @@ struct cs_gate_call {
     struct cs_await *await;
     struct cs_own_wait *wait; /* for the store: storage.c */
     struct cs_call_limits limits;
+    unsigned char cache_key[32]; /* cache_calls.c, if keep_ms is not 0 */
+    int64_t keep_ms;
     struct cs_buf server, name, arguments; /* as the program gave them */
 };
 
@@ -230,6 +262,8 @@ void cs_gate_answer(struct cs_gate_call *call, enum cs_call_status status, enum 
                     struct cs_str payload);
 void cs_gate_refuse(struct cs_gate_call *call, struct cs_refusal refusal, struct cs_str message,
                     struct cs_str suggestion);
+/* As the policy knows it. */
+struct cs_target cs_gate_target(const struct cs_tool *tool);
 /* May this run see that tool? `ctx` is the run. */
 bool cs_gate_allowed(void *ctx, const struct cs_tool *tool);
 
@@ -266,6 +300,8 @@ void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data);
 void cs_trail_flush(struct cs_run *run);
 void cs_trail_admitted(struct cs_run *run);
 void cs_trail_assessed(struct cs_run *run);
+void cs_trail_started(struct cs_run *run);
+void cs_trail_refused(struct cs_run *run, const struct cs_err *err);
 void cs_trail_call(struct cs_run *run, const struct cs_call *call);
 void cs_trail_settled(struct cs_run *run);
 /* What `more` of begin and end is to be; lent until the next note. */
@@ -273,7 +309,8 @@ void cs_trail_take(struct cs_run *run, struct cs_execution_more *more);
 void cs_trail_done(struct cs_run *run);
 
 /* provenance.c */
-void cs_provenance_fill(struct cs_run *run); /* when it is settled */
+void cs_provenance_begin(struct cs_run *run); /* when it is admitted */
+void cs_provenance_fill(struct cs_run *run);  /* when it is settled */
 
 /* journal.c: what an execution heard; see journal.h. Inside cs_run: `journal`. */
 struct cs_journal;
@@ -281,14 +318,52 @@ struct cs_player;
 
 /* cache.c */
 int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
-void cs_cache_keep(struct cs_run *run);                    /* it is settled: is it worth keeping? */
+void cs_cache_keep(struct cs_run *run);    /* it is done: is it worth keeping? Ends run->cache */
+void cs_cache_settled(struct cs_run *run); /* its session has not been given back yet */
+/* What its answer depends on: a tool that it called; all there are. Or it depends on so much that
+ * it is not kept. */
+void cs_cache_used(struct cs_run *run, const struct cs_tool *tool);
+void cs_cache_saw_tools(struct cs_run *run);
+void cs_cache_never(struct cs_run *run, const char *why);
 struct cs_cache;
+void cs_cache_free(struct cs_cache *cache);
+/* cache_calls.c. True: the call was answered. And what it was answered otherwise, if it is ok. */
+bool cs_cache_call(struct cs_gate_call *call);
+void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs_str value);
 
 /* resume.c */
 struct cs_resume;
 
-/* lineage.c */
+/* replay.c: one that is run again. It belongs to whoever started it, who is `ctx` of its `done`. */
+struct cs_again;
+struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_request *request,
+                                  struct cs_again *again, const char *id,
+                                  void (*done)(void *ctx, const struct cs_result *result));
+void cs_again_open(struct cs_run *run);
+/* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
+const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
+                                        struct cs_job_end *as_then);
+
+/* artifacts.c: what is kept becomes a row, and is known to the result once it is stored. `content`
+ * is copied; its texts too. */
+struct cs_artifact_want {
+    struct cs_str name, media_type, content;
+    const char *kind; /* a literal */
+};
+void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
+                      cs_artifact_found *done, void *ctx);
+/* In the `done` of it. */
+void cs_artifact_kept(struct cs_run *run, const struct cs_artifact_row *row);
+void cs_artifact_left_out(struct cs_run *run, struct cs_str why);
+void cs_artifacts_done(struct cs_run *run);
+
+/* media.c: what a file is, by the end of its name, or else by its first bytes. */
+struct cs_str cs_media_type(struct cs_str name, struct cs_str content);
+/* Is it text, as far as the first bytes tell? */
+bool cs_media_text(struct cs_str content);
+
+/* lineage.c: an execution has read this artifact. */
 void cs_lineage_read(struct cs_run *run, const struct cs_artifact_row *row);
-int cs_step_collect(struct cs_run *run, struct cs_err *err); /* files of /workspace/out */
+void cs_lineage_done(struct cs_run *run);
 
 #endif

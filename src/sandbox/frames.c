@@ -219,19 +219,25 @@ void cs_job_module(struct cs_job *j, uint64_t id, int mcp_servers, struct cs_str
     free_file_job(f);
 }
 
-static bool on_ask(struct cs_job *j, const struct cs_frame *f)
+static void do_module(struct cs_job *j, const struct cs_wish *wish)
 {
-    struct cs_str body = f->body, path;
-    if (!cs_field_str(&body, &path))
-        return false;
-    if (wished(j, &(struct cs_wish){.kind = CS_WISH_MODULE, .id = f->id, .path = path}))
-        return true;
     struct cs_file_job *file = CS_NEW(struct cs_file_job);
     file->is_module = true;
-    file->id = f->id;
-    cs_buf_putstr(&file->path, path);
+    file->id = wish->id;
+    cs_buf_putstr(&file->path, wish->path);
     queue_file(j, file);
-    return true;
+}
+
+static void do_file(struct cs_job *j, const struct cs_wish *wish, bool silent)
+{
+    struct cs_file_job *file = CS_NEW(struct cs_file_job);
+    file->id = wish->id;
+    file->silent = silent;
+    file->op = wish->op;
+    file->flags = wish->flags;
+    cs_buf_putstr(&file->path, wish->path);
+    cs_buf_putstr(&file->data, wish->data);
+    queue_file(j, file);
 }
 
 static bool changes_files(enum cs_file_op op)
@@ -239,30 +245,53 @@ static bool changes_files(enum cs_file_op op)
     return op != CS_FILE_READ && op != CS_FILE_STAT && op != CS_FILE_LIST;
 }
 
+void cs_job_do(struct cs_job *j, const struct cs_wish *wish)
+{
+    if (j->dying)
+        return;
+    if (wish->kind != CS_WISH_CALL && j->wished_files > 0)
+        j->wished_files--;
+    switch (wish->kind) {
+    case CS_WISH_CALL:
+        j->events->call(j->ctx, wish->id, wish->server, wish->tool, wish->arguments);
+        break;
+    case CS_WISH_FILE:
+        do_file(j, wish, false);
+        break;
+    case CS_WISH_MODULE:
+        do_module(j, wish);
+        break;
+    }
+}
+
+void cs_job_redo(struct cs_job *j, const struct cs_wish *wish)
+{
+    if (!j->dying && wish->kind == CS_WISH_FILE && changes_files(wish->op))
+        do_file(j, wish, true);
+}
+
+static bool on_ask(struct cs_job *j, const struct cs_frame *f)
+{
+    struct cs_wish wish = {.kind = CS_WISH_MODULE, .id = f->id};
+    struct cs_str body = f->body;
+    if (!cs_field_str(&body, &wish.path))
+        return false;
+    if (!wished(j, &wish))
+        do_module(j, &wish);
+    return true;
+}
+
 static bool on_file(struct cs_job *j, const struct cs_frame *f)
 {
-    struct cs_str body = f->body, path, data;
+    struct cs_wish wish = {.kind = CS_WISH_FILE, .id = f->id};
+    struct cs_str body = f->body;
     uint8_t op;
-    uint32_t flags;
-    if (!cs_field_u8(&body, &op) || !cs_field_str(&body, &path) || !cs_field_str(&body, &data) ||
-        !cs_field_u32(&body, &flags) || op > CS_FILE_COPY)
+    if (!cs_field_u8(&body, &op) || !cs_field_str(&body, &wish.path) ||
+        !cs_field_str(&body, &wish.data) || !cs_field_u32(&body, &wish.flags) || op > CS_FILE_COPY)
         return false;
-    bool taken = wished(j, &(struct cs_wish){.kind = CS_WISH_FILE,
-                                             .id = f->id,
-                                             .op = (enum cs_file_op)op,
-                                             .flags = flags,
-                                             .path = path,
-                                             .data = data});
-    if (j->dying || (taken && !(j->redo_files && changes_files((enum cs_file_op)op))))
-        return true;
-    struct cs_file_job *file = CS_NEW(struct cs_file_job);
-    file->id = f->id;
-    file->silent = taken;
-    file->op = (enum cs_file_op)op;
-    file->flags = flags;
-    cs_buf_putstr(&file->path, path);
-    cs_buf_putstr(&file->data, data);
-    queue_file(j, file);
+    wish.op = (enum cs_file_op)op;
+    if (!wished(j, &wish))
+        do_file(j, &wish, false);
     return true;
 }
 

@@ -104,7 +104,6 @@ struct cs_job {
     uint64_t wake_ns; /* when its next timer is due; 0: it has none */
     bool asleep;      /* it waits, and nothing is on its way to it, */
     int64_t due_us;   /* and this is when its next timer is due */
-    bool redo_files;
     unsigned wished_files; /* that are answered from a record, and are not yet */
 
     struct cs_cage *cage;
@@ -131,6 +130,7 @@ struct cs_job {
     bool decided;  /* end.how is final */
     bool reported; /* DONE came, payload holds it */
     bool copied_in;
+    bool wants_harvest;
     struct cs_job_end end;
     struct cs_buf payload, state;
     uv_work_t work;

@@ -449,6 +449,7 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->language = spec->language;
     j->workspace = spec->workspace ? cs_strdup(spec->workspace) : NULL;
     j->workspace_out = spec->workspace_out ? cs_strdup(spec->workspace_out) : NULL;
+    j->wants_harvest = spec->harvest;
     if (spec->state.len)
         j->state_bytes =
             at_most(spec->state_bytes ? spec->state_bytes : CS_STATE_DEFAULT, CS_STATE_MAX);
@@ -456,7 +457,6 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->ctx = ctx;
     j->asked_ns = j->started_ns = cs_now_ns();
     j->clock = spec->clock;
-    j->redo_files = spec->redo_files;
     cs_job_time_starts(j, spec->start_us ? spec->start_us : cs_now_us());
     j->next_servers = -1;
     char scratch[4096];

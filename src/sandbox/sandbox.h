@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "sandbox/harvest.h"
 #include "sandbox/limits.h"
 #include "sandbox/role.h"
 #include "sandbox/walls.h"
@@ -58,10 +59,9 @@ struct cs_job_spec {
     /* Not there yet: made, and /workspace copied to it instead, if the program succeeded and left
      * files that differ from those of `workspace`. NULL: `workspace` itself, whatever happened. */
     const char *workspace_out;
+    bool harvest; /* what it leaves in /workspace/out is wanted */
     enum cs_clock clock;
     int64_t start_us;      /* what the program's clock shows first; 0: now */
-    bool redo_files;       /* a FILE that `wish` took and that changes something is done as well,
-                            * in its turn; nothing is said about it */
     int mcp_servers;       /* directory that becomes /mcp-servers, lent until started; -1: none */
     struct cs_str globals; /* JSON array: identifiers of servers, each a global of the program */
 };
@@ -91,6 +91,7 @@ struct cs_job_end {
     bool scratch_full; /* no byte or no file was left; `limit` says which */
     bool fork_refused; /* a guest: the limit of processes was reached */
     uint64_t wall_us, cpu_us, memory_peak;
+    struct cs_harvest *harvest; /* to be freed by whoever wanted it; NULL: there is nothing */
     struct cs_err err;
 };
 
@@ -179,6 +180,11 @@ void cs_job_module(struct cs_job *job, uint64_t id, int mcp_servers, struct cs_s
  * first to set the limits; with CS_CLOCK_REPLAY that sends nothing). `time_us` 0: now; with
  * CS_CLOCK_REPLAY, that of the one before. May be called from `wish`. */
 void cs_job_hear(struct cs_job *job, const struct cs_heard *heard);
+/* For one that goes on after its record. do: a wish that was taken is done the usual way after all.
+ * redo: a FILE that is answered from the record and changes something is done as well, in its turn,
+ * and nothing is said about it. */
+void cs_job_do(struct cs_job *job, const struct cs_wish *wish);
+void cs_job_redo(struct cs_job *job, const struct cs_wish *wish);
 /* Timers that are due by then fire. */
 void cs_job_wake(struct cs_job *job, int64_t time_us);
 /* The record is at its end: CS_CLOCK_REPLAY becomes CS_CLOCK_EVENTS. It is now, or when it was when
