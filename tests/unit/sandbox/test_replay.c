@@ -203,6 +203,8 @@ static bool on_wish(void *ctx, const struct cs_wish *w)
         return false;
     assert_true(p->open_count < CS_COUNT(p->open));
     p->open[p->open_count++] = (struct open){(enum cs_heard_kind)w->kind, w->id};
+    if (p->redo)
+        cs_job_redo(p->job, w);
     play_on(p);
     return true;
 }
@@ -279,7 +281,6 @@ static void begin(struct play *p)
                                .mcp_servers = -1,
                                .clock = p->clock,
                                .start_us = p->start_us,
-                               .redo_files = p->redo,
                                .globals = CS_STR("[\"world\"]")};
     struct cs_err err = {0};
     if (cs_job_start(world.sandbox, &spec, &events, p, &p->job, &err) < 0)
