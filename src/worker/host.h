@@ -68,6 +68,7 @@ struct cs_worker {
     int sock;
     struct cs_wire_reader reader;
     struct cs_buf out;
+    size_t turn_at;            /* where what this turn has to say begins in it */
     struct cs_buf early;       /* read from the socket before its turn: see cs_bridge_send */
     struct cs_arena arena;     /* lives as long as the execution */
     struct cs_program program; /* numbers only: the strings are gone once it has been read */
