@@ -429,13 +429,14 @@ class Kills:
         for id, envelope in self.answers.items():
             self.check_entries(id, envelope, events.get(id, []))
         for id, entries in events.items():
-            ended = [e for _, e in entries if e["event"] in ("execution.settled", "execution.lost")]
+            ended = [e for _, e in entries if e["event"] == "execution.settled"]
             if id in rows and len(ended) != 1:
                 self.problem("%s has ended %d times in the ledger" % (id, len(ended)))
         self.count["entries"] = sum(len(e) for e in events.values())
         self.count["resumed"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.resumed")
-        self.count["lost in all"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.lost")
-        self.count["awaited"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.decided")
+        self.count["asked"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.asked")
+        self.count["lost in all"] = sum(1 for es in events.values() for _, e in es
+                                        if e["event"] == "execution.settled" and e["data"].get("lost"))
         verify = self.t.caisson("audit", "verify")
         if verify.status != 0:
             self.problem("caisson audit verify: %s" % verify)
@@ -444,15 +445,18 @@ class Kills:
         names = collections.Counter(e["event"] for _, e in entries)
         if names["execution.admitted"] != 1:
             self.problem("%s: admitted %d times: %s" % (id, names["execution.admitted"], dict(names)))
-        last = [(hash, e) for hash, e in entries if e["event"] in ("execution.settled", "execution.lost")]
+        last = [(hash, e) for hash, e in entries if e["event"] == "execution.settled"]
         if len(last) != 1:
             self.problem("%s: settled %d times: %s" % (id, len(last), dict(names)))
             return
         hash, entry = last[0]
         provenance = envelope.get("provenance")
-        if entry["event"] == "execution.settled" and provenance is None:
+        if entry["data"].get("lost"):
+            if envelope["status"] != "cancelled":
+                self.problem("%s: lost in the ledger, and %s" % (id, envelope))
+        elif provenance is None:
             self.problem("%s: no provenance in %s" % (id, envelope))
-        elif entry["event"] == "execution.settled":
+        else:
             if provenance["chain_hash"] != hash:
                 self.problem("%s: chain hash %s in the envelope, %s in the ledger" % (id, provenance["chain_hash"], hash))
             if provenance["outputs_hash"] != entry["data"].get("outputs_hash"):
@@ -462,7 +466,7 @@ class Kills:
 def check_chain(db, problem):
     """Entries of each execution; whoever does not trust us has code of his own for this."""
     events, before, wanted = collections.defaultdict(list), None, None
-    for seq, hash, text in db.execute("SELECT seq, hash, text FROM ledger ORDER BY seq"):
+    for seq, hash, text in db.execute("SELECT seq, hash, entry FROM ledger ORDER BY seq"):
         hash = hash.hex()
         text = text if isinstance(text, bytes) else text.encode()
         entry = json.loads(text)
