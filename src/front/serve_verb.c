@@ -158,6 +158,7 @@ static int open_rest(struct serve *s, struct cs_err *err)
         .policy = d->world.policy,
         .store = d->world.store,
         .sessions = d->world.sessions,
+        .watch = d->world.watch,
         .code_bytes = d->settings.limits_code,
         .inputs_bytes = d->settings.limits_inputs,
         .file_bytes = d->settings.session_files,

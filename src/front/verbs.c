@@ -158,6 +158,13 @@ static const struct cs_option keys_create_options[] = {
     END,
 };
 
+static const struct cs_option stats_options[] = {
+    {"window", 'w', "TIME", "how far back (24h)", "1h 24h 7d 30d all", false},
+    {"tenant", 0, "NAME", "only this one; otherwise all", NULL, false},
+    OUTPUT,
+    END,
+};
+
 static const struct cs_option keys_list_options[] = {OUTPUT, END};
 
 static const struct cs_option keys_rotate_options[] = {
@@ -187,6 +194,19 @@ static const struct cs_verb keys_verbs[] = {
     {"keys rotate", "NAME", "give a key another secret, and show it once",
      "Name, role and tenant stay; the old secret is invalid at once.\n", keys_rotate_options,
      cs_verb_keys_rotate, NULL, NULL},
+    LAST,
+};
+
+static const struct cs_option cache_clear_options[] = {
+    {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
+    END,
+};
+
+static const struct cs_verb cache_verbs[] = {
+    {"cache clear", "", "forget the answers that are kept",
+     "Those in the data directory. What a server that runs has in memory is forgotten by DELETE "
+     "/cache (with an admin key), or when it expires.\n",
+     cache_clear_options, cs_verb_cache_clear, NULL, NULL},
     LAST,
 };
 
@@ -340,12 +360,26 @@ const struct cs_verb cs_verbs[] = {
      "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
      "data directory, for all that use it.\n",
      no_options, cs_verb_tools, "This program", keys_verbs},
+    {"cache", "VERB", "answers of executions that are kept",
+     "An execution that is asked for again within cache.ttl is answered with what the first one "
+     "answered, if all it did was to read.\n",
+     no_options, cs_verb_tools, NULL, cache_verbs},
     {"config", "VERB", "the settings: show them, check them, explain them",
      "Settings are in the same file as the servers (see 'caisson help add'): "
      "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
      "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
      "the file.\n",
      no_options, cs_verb_config, NULL, config_verbs},
+    {"stats", "", "figures of what ran: how much, how fast, how well",
+     "From the data directory, whether anything runs or not: executions, errors, time, memory, "
+     "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "
+     "hours "
+     "that the window touches count.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson stats --window 7d\n"
+     "  caisson stats --tenant acme -o json\n",
+     stats_options, cs_verb_stats, NULL, NULL},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

@@ -45,14 +45,24 @@ static void on_runner_closed(void *ctx)
         on_tools_closed(w);
 }
 
-void cs_world_close(struct cs_world *w, void (*closed)(void *ctx), void *ctx)
+static void on_watch_closed(void *ctx)
 {
-    w->closed = closed;
-    w->ctx = ctx;
+    struct cs_world *w = ctx;
+    w->watch = NULL;
     if (w->runner)
         cs_runner_close(w->runner, on_runner_closed, w);
     else
         on_runner_closed(w);
+}
+
+void cs_world_close(struct cs_world *w, void (*closed)(void *ctx), void *ctx)
+{
+    w->closed = closed;
+    w->ctx = ctx;
+    if (w->watch)
+        cs_watch_close(w->watch, on_watch_closed, w);
+    else
+        on_watch_closed(w);
 }
 
 static struct cs_session_limits session_limits(const struct cs_settings *s)
@@ -66,10 +76,26 @@ static struct cs_session_limits session_limits(const struct cs_settings *s)
     };
 }
 
+static struct cs_alert_rules alert_rules(const struct cs_settings *s)
+{
+    return (struct cs_alert_rules){
+        .on = s->alerts_on,
+        .error_rate = (uint32_t)s->alerts_error_rate,
+        .window_ms = (int64_t)s->alerts_window,
+        .webhook = *s->alerts_webhook ? s->alerts_webhook : NULL,
+    };
+}
+
 /* A token is at least a byte: whatever is too large for an answer has a handle. */
 static uint64_t artifact_bytes(const struct cs_settings *s)
 {
     return s->output_tokens;
+}
+
+/* 0: there is none. */
+static uint64_t cache_bytes(const struct cs_settings *s)
+{
+    return s->cache_ttl ? s->cache_memory : 0;
 }
 
 void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
@@ -79,6 +105,11 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
         cs_sessions_set(w->sessions, &limits);
     if (w->runner)
         cs_runner_set(w->runner, artifact_bytes(s));
+    if (w->runner)
+        cs_runner_set_cache(w->runner, cache_bytes(s), (int64_t)s->cache_ttl);
+    struct cs_alert_rules rules = alert_rules(s);
+    if (w->watch)
+        cs_watch_set(w->watch, &rules);
 }
 
 static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
@@ -147,8 +178,24 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         options.most_running = cs_world_concurrency(o->settings);
         options.most_waiting = (uint32_t)o->settings->execution_queue;
         options.artifact_bytes = artifact_bytes(o->settings);
+        options.cache_bytes = cache_bytes(o->settings);
+        options.cache_ms = (int64_t)o->settings->cache_ttl;
     }
     return cs_runner_new(loop, &options, &w->runner, err);
+}
+
+static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
+                      struct cs_err *err)
+{
+    if (!w->runner || !w->store)
+        return 0;
+    struct cs_watch_options options = {
+        .runner = w->runner,
+        .store = w->store,
+        .otlp = *s->otlp_endpoint ? s->otlp_endpoint : NULL,
+        .alerts = alert_rules(s),
+    };
+    return cs_watch_new(loop, &options, &w->watch, err);
 }
 
 int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
@@ -159,7 +206,7 @@ int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_w
         cs_data_policy(o->policy, w->config, w->policy_path, err) < 0 ||
         cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &w->policy, err) < 0 ||
         open_store(loop, o->settings, w, err) < 0 || open_tools(loop, o, w, err) < 0 ||
-        open_runner(loop, o, w, err) < 0)
+        open_runner(loop, o, w, err) < 0 || open_watch(loop, o->settings, w, err) < 0)
         goto failed;
     return 0;
 failed:

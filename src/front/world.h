@@ -9,6 +9,7 @@
 #include "front/data.h"
 #include "front/settings.h"
 #include "run/run.h"
+#include "watch/watch.h"
 
 struct cs_world {
     struct cs_policy *policy;
@@ -16,6 +17,7 @@ struct cs_world {
     struct cs_sessions *sessions;
     struct cs_tools *tools;   /* NULL: there is no configuration */
     struct cs_runner *runner; /* NULL: not asked for */
+    struct cs_watch *watch;   /* NULL: there is no runner, or nothing is kept */
     char config[CS_DATA_PATH], policy_path[CS_DATA_PATH], data[CS_DATA_PATH];
     void (*closed)(void *ctx);
     void *ctx;

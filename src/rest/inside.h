@@ -177,6 +177,7 @@ void cs_rest_get_root(struct cs_visit *v);
 void cs_rest_get_health(struct cs_visit *v);
 void cs_rest_get_openapi(struct cs_visit *v);
 void cs_rest_get_statistics(struct cs_visit *v);
+void cs_rest_delete_cache(struct cs_visit *v);
 void cs_rest_get_metrics(struct cs_visit *v);
 
 void cs_rest_post_execution(struct cs_visit *v);

@@ -18,6 +18,7 @@
 #include "http/http.h"
 #include "policy/keys.h"
 #include "run/run.h"
+#include "watch/watch.h"
 
 struct cs_rest;
 
@@ -27,6 +28,7 @@ struct cs_rest_options {
     struct cs_policy *policy;
     struct cs_store *store;
     struct cs_sessions *sessions;
+    struct cs_watch *watch;
     uint64_t code_bytes, inputs_bytes; /* of one request */
     uint64_t file_bytes;               /* of a file that is put into a session; 0: 10 MB */
     uint32_t timeout_ms;               /* of an execution that asks for none */

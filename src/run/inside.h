@@ -137,6 +137,7 @@ struct cs_run {
     size_t log_count, log_cap;
     struct cs_buf out, err;
     uint64_t output;                /* bytes of logs and streams kept so far */
+    uint64_t code_bytes;            /* of the program, which is not kept */
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
@@ -168,6 +169,9 @@ void cs_run_waits_no_more(struct cs_run *run);
 struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request *request,
                               struct cs_str id,
                               void (*done)(void *ctx, const struct cs_result *result), void *ctx);
+/* Its result is there without a job. As a step: CS_ON it goes on with settling, CS_LATER it will.
+ */
+int cs_run_known(struct cs_run *run);
 /* The answer leaves. */
 void cs_run_finish(struct cs_run *run);
 
@@ -203,6 +207,12 @@ size_t cs_envelope_at(const struct cs_result *result, struct cs_buf *out);
 
 /* figures.c */
 void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
+/* What did not have to pass through a model, because a program did the calls: the bytes of their
+ * arguments and results, less those of the program and of what it answered; four are a token. */
+uint64_t cs_tokens_saved(const struct cs_run *run);
+/* Of an execution that was settled. `tools` holds what the measure points at. */
+void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
+                   struct cs_measure *measure);
 
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added at
@@ -242,6 +252,8 @@ struct cs_gate_call {
     struct cs_own_wait *wait;   /* for the store: storage.c */
     struct cs_sending *sending; /* that it is sent is being put on record */
     struct cs_call_limits limits;
+    unsigned char cache_key[32]; /* cache_calls.c, if keep_ms is not 0 */
+    int64_t keep_ms;
     struct cs_buf server, name, arguments; /* as the program gave them */
 };
 
@@ -259,6 +271,8 @@ void cs_gate_answer(struct cs_gate_call *call, enum cs_call_status status, enum 
                     struct cs_str payload);
 void cs_gate_refuse(struct cs_gate_call *call, struct cs_refusal refusal, struct cs_str message,
                     struct cs_str suggestion);
+/* As the policy knows it. */
+struct cs_target cs_gate_target(const struct cs_tool *tool);
 /* May this run see that tool? `ctx` is the run. */
 bool cs_gate_allowed(void *ctx, const struct cs_tool *tool);
 
@@ -314,8 +328,18 @@ struct cs_player;
 
 /* cache.c */
 int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
-void cs_cache_keep(struct cs_run *run);                    /* it is settled: is it worth keeping? */
+void cs_cache_keep(struct cs_run *run);    /* it is done: is it worth keeping? Ends run->cache */
+void cs_cache_settled(struct cs_run *run); /* its session has not been given back yet */
+/* What its answer depends on: a tool that it called; all there are. Or it depends on so much that
+ * it is not kept. */
+void cs_cache_used(struct cs_run *run, const struct cs_tool *tool);
+void cs_cache_saw_tools(struct cs_run *run);
+void cs_cache_never(struct cs_run *run, const char *why);
 struct cs_cache;
+void cs_cache_free(struct cs_cache *cache);
+/* cache_calls.c. True: the call was answered. And what it was answered otherwise, if it is ok. */
+bool cs_cache_call(struct cs_gate_call *call);
+void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs_str value);
 
 /* resume.c: one that another process began, as it goes on here; see resume.h. Inside cs_run:
  * `resume`. */

@@ -106,6 +106,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
         return -1;
     }
     cs_asks_open(r, options->asks);
+    cs_runner_set_cache(r, options->cache_bytes, options->cache_ms);
     *runner = r;
     return 0;
 }
@@ -118,6 +119,7 @@ static void close_if_empty(struct cs_runner *r)
     free(r->lately);
     if (r->closed)
         r->closed(r->closed_ctx);
+    cs_cache_free(r->cache);
     free(r);
 }
 
@@ -214,7 +216,7 @@ void cs_run_waits_no_more(struct cs_run *run)
 }
 
 /* It stays under way: the next process goes on with it. */
-static void leave(struct cs_run *run)
+static void leave_behind(struct cs_run *run)
 {
     run->result.refused = CS_BUSY;
     run->result.retry_after_s = 5;
@@ -227,16 +229,23 @@ static void leave(struct cs_run *run)
     cs_run_finish(run);
 }
 
-static void settle(struct cs_run *run, const struct cs_job_end *end)
+static void leave_way(struct cs_run *run)
 {
-    cs_settle(run, end);
-    cs_resume_settled(run);
+    run->result.tokens_saved = cs_tokens_saved(run);
     run->settling = true;
     run->step = step_of(cs_step_release);
     cs_run_waits_no_more(run);
     cs_queue_quit(&run->runner->queue, &run->place);
+}
+
+static void settle(struct cs_run *run, const struct cs_job_end *end)
+{
+    cs_settle(run, end);
+    cs_resume_settled(run);
+    cs_cache_settled(run);
+    leave_way(run);
     if (run->leaves && end->how == CS_ENDED_CANCELLED)
-        leave(run);
+        leave_behind(run);
     else
         cs_run_go(run);
 }
@@ -278,6 +287,30 @@ void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_er
     uv_timer_init(run->runner->loop, t);
     t->data = run;
     uv_timer_start(t, on_early, 0, 0);
+}
+
+static void on_known_closed(uv_handle_t *h)
+{
+    struct cs_run *run = h->data;
+    free(h);
+    cs_run_go(run);
+}
+
+static void on_known(uv_timer_t *t)
+{
+    uv_close((uv_handle_t *)t, on_known_closed);
+}
+
+int cs_run_known(struct cs_run *run)
+{
+    leave_way(run);
+    if (run->on_record)
+        return CS_ON; /* the store will call back */
+    uv_timer_t *t = CS_NEW(uv_timer_t);
+    uv_timer_init(run->runner->loop, t);
+    t->data = run;
+    uv_timer_start(t, on_known, 0, 0);
+    return CS_LATER;
 }
 
 void cs_run_refuse(struct cs_run *run, const struct cs_err *err)
@@ -632,6 +665,7 @@ static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request 
         run->next->prev = run;
     runner->runs = run;
     run->request = *request;
+    run->code_bytes = request->code.len;
     run->request.intent = cs_utf8_cut(request->intent, INTENT_BYTES);
     run->result.language = request->language;
     run->result.is_guest = request->language != CS_TYPESCRIPT;
@@ -706,6 +740,7 @@ struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, stru
         .code = CS_STR("return caisson.callTool(inputs.server, inputs.tool, inputs.arguments)"),
         .inputs = cs_buf_str(inputs),
         .limits = cs_limits_default(),
+        .cache = CS_CACHE_OFF, /* who asks for one call means that call */
     };
 }
 

@@ -88,6 +88,7 @@ static void finish(struct cs_fold *f, const struct cs_err *err)
 
 static void on_put(void *ctx, const struct cs_err *err)
 {
+    static const struct cs_err none;
     struct cs_fold *f = ctx;
     bool again = err->code == CS_CONFLICT ? ++f->attempts < ATTEMPTS
                                           : err->code == CS_OK && f->measures >= AT_ONCE;
@@ -95,7 +96,7 @@ static void on_put(void *ctx, const struct cs_err *err)
     if (again)
         begin(f);
     else
-        finish(f, err->code == CS_CONFLICT ? &(struct cs_err){0} : err);
+        finish(f, err->code == CS_CONFLICT ? &none : err);
 }
 
 static void put_sums(struct cs_fold *f)
@@ -374,4 +375,19 @@ void cs_watch_figures(struct cs_watch *w, struct cs_str tenant, int64_t window_m
     if (q->has_now)
         cs_runner_under_way(w->o.runner, tenant, &q->running, &q->waiting);
     cs_fold_await(w, &q->wait);
+}
+
+bool cs_watch_window(struct cs_str name, int64_t *window_ms)
+{
+    static const struct {
+        const char *name;
+        int64_t hours;
+    } windows[] = {{"1h", 1}, {"24h", 24}, {"7d", 7 * 24}, {"30d", 30 * 24}, {"all", 0}};
+    for (size_t i = 0; i < CS_COUNT(windows); i++) {
+        if (!cs_str_is(name, windows[i].name))
+            continue;
+        *window_ms = windows[i].hours * HOUR_MS;
+        return true;
+    }
+    return false;
 }

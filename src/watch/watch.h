@@ -42,11 +42,15 @@ void cs_watch_close(struct cs_watch *watch, void (*closed)(void *ctx), void *ctx
 /* A request was refused before it became an execution: for alerts. "rate_limit", "denied". */
 void cs_watch_refused(struct cs_watch *watch, struct cs_str tenant, const char *why);
 
-/* The figures of a tenant (empty: of all) in the last `window_ms` (0: ever), as JSON: what
- * /statistics and `caisson stats` answer. */
+/* The figures of a tenant (empty: of all) in the last `window_ms` (0: ever), as a JSON object: what
+ * /statistics and `caisson stats` answer. They are kept by the hour: all hours that the window
+ * touches count, and `since` says where they begin. `done` runs once, never before this has
+ * returned. */
 typedef void cs_figures_found(void *ctx, const struct cs_err *err, struct cs_str json);
 void cs_watch_figures(struct cs_watch *watch, struct cs_str tenant, int64_t window_ms,
                       cs_figures_found *done, void *ctx);
+#define CS_WATCH_WINDOWS "1h, 24h, 7d, 30d, all"
+bool cs_watch_window(struct cs_str name, int64_t *window_ms);
 /* For /metrics: families of its own, in the text format of Prometheus. */
 void cs_watch_metrics(struct cs_watch *watch, struct cs_buf *out);
 
