@@ -253,7 +253,7 @@ def test_a_sigterm_leaves_it_for_the_next_one(t):
     count = world(t)
     with Daemon(t, "--server.grace", "300ms") as d:
         execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
-        lost = begin(t, d, "await new Promise(() => {})")
+        lost = begin(t, d, "await new Promise((r) => setTimeout(r, 20000))")
         until(t, "the first call", lambda: count("add", "a"))
         d.stop()
         t.equal(d.wait(), 0)
