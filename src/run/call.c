@@ -11,9 +11,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/time.h"
 #include "base/utf8.h"
-#include "run/journal.h"
+#include "run/inside.h"
 
 /* How long a call waits for a server that has never been listed. */
 #define FIRST_LIST_MS 15000
@@ -99,19 +98,12 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
         r->result_bytes = status == CS_CALL_OK ? payload.len : 0;
         if (status == CS_CALL_OK && cs_run_store(run))
             cs_sha256(payload, r->result_hash);
-        run->tokens_inside += cs_provenance_tokens(payload);
         cs_trail_call(run, r);
         if (run->request.durable)
             cs_trail_flush(run); /* the next process does not note it again */
         run->answering = r;
     }
     cs_job_result(run->job, c->id, code, payload);
-    if (run->result.is_guest)
-        cs_journal_heard(run, &(struct cs_heard){.kind = CS_HEARD_CALL,
-                                                 .id = c->id,
-                                                 .time_us = cs_time_ms() * 1000,
-                                                 .answer = code,
-                                                 .payload = payload});
     run->answering = NULL;
     bool was_running = c->inner || c->sending;
     cs_gate_call_free(c);

@@ -52,7 +52,7 @@ struct cs_runner {
     int64_t refusal_second; /* since 1970, and how many in it */
     uint32_t refusals;
     uint64_t refusals_left_out;
-    struct cs_lately *lately; /* journal.c: blobs that were put a moment ago */
+    struct cs_lately *lately;  /* journal.c: blobs that were put a moment ago */
     struct cs_figures figures; /* but those that are asked for when they are wanted */
     struct cs_run *runs;       /* all that are not done, newest first */
     uint32_t waiting;          /* of them: admitted, and without a turn yet */
@@ -125,7 +125,6 @@ struct cs_run {
     uint64_t seed[2];
     unsigned char argument_hash[32]; /* of the wish that is looked at now */
     struct cs_call *answering;       /* the call that is answered now; NULL: none */
-    uint64_t tokens_inside;          /* of what calls have answered */
 
     /* artifacts.c */
     struct cs_artifact *artifacts;
@@ -220,8 +219,8 @@ void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *to
                    struct cs_measure *measure);
 
 #define CS_ID_TEXT 40
-/* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added at
- * the end of their indexes. `id` has room for them and a NUL. */
+/* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added
+ * at the end of their indexes. `id` has room for them and a NUL. */
 void cs_make_id(const char *prefix, char *id);
 
 /* call.c: the gate. One way for every call: allowed, valid, small enough, its turn, sent, answered.
@@ -324,8 +323,7 @@ void cs_trail_done(struct cs_run *run);
 
 /* provenance.c */
 void cs_provenance_begin(struct cs_run *run); /* when it is admitted */
-uint64_t cs_provenance_tokens(struct cs_str text); /* an estimate of a large text by its start */
-void cs_provenance_fill(struct cs_run *run); /* when it is settled */
+void cs_provenance_fill(struct cs_run *run);  /* when it is settled */
 
 /* journal.c: what an execution heard; see journal.h. Inside cs_run: `journal`. */
 struct cs_journal;

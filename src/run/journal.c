@@ -38,15 +38,15 @@ struct open_wish {
 };
 
 struct cs_journal {
-    struct cs_buf out;   /* what was not handed on yet */
-    struct cs_buf blobs; /* hashes, 32 bytes each */
-    uint64_t bytes;      /* of all, blobs included */
+    struct cs_buf out;               /* what was not handed on yet */
+    struct cs_buf blobs;             /* hashes, 32 bytes each */
+    uint64_t bytes;                  /* of all, blobs included */
     bool durable, has_head, is_late; /* late: some of it was handed on */
     bool failed;                     /* a blob could not be stored */
     bool awaited;                    /* the execution is over, and waits for the blobs */
     unsigned blobs_waiting;
     uint32_t calls;
-    struct cs_tally tally; /* how often each key was asked for */
+    struct cs_keymap tally; /* how often each key was asked for */
     struct open_wish *open;
     size_t open_count, open_cap;
     int64_t time_us; /* of the last thing that was heard */
@@ -62,7 +62,7 @@ static void forget(struct cs_journal *j)
 {
     cs_buf_done(&j->out);
     cs_buf_done(&j->blobs);
-    cs_tally_done(&j->tally);
+    cs_keymap_done(&j->tally);
     free(j->open);
     free(j);
 }
@@ -329,11 +329,12 @@ void cs_journal_wish(struct cs_run *run, const struct cs_wish *wish)
     o->kind = wish->kind;
     o->id = wish->id;
     cs_wish_key(wish, run->argument_hash, o->key);
-    o->occurrence = (*cs_tally_at(&j->tally, o->key))++;
+    o->occurrence = (*cs_keymap_at(&j->tally, o->key))++;
     bool is_tool = wish->kind == CS_WISH_CALL && !cs_str_is(wish->server, "caisson");
     o->call = is_tool ? ++j->calls : 0;
     struct cs_str server = cs_utf8_cut(wish->server, SERVER_BYTES);
-    struct cs_str tool = cs_utf8_cut(wish->kind == CS_WISH_CALL ? wish->tool : wish->path, TOOL_BYTES);
+    struct cs_str tool =
+        cs_utf8_cut(wish->kind == CS_WISH_CALL ? wish->tool : wish->path, TOOL_BYTES);
     o->server_len = (uint8_t)server.len;
     o->tool_len = (uint8_t)tool.len;
     memcpy(o->server, server.at ? server.at : "", server.len);
@@ -368,7 +369,8 @@ void cs_journal_heard(struct cs_run *run, const struct cs_heard *heard)
     struct cs_journal *j = run->journal;
     if (!j || j->failed)
         return;
-    struct open_wish *o = heard->kind == CS_HEARD_START ? NULL : find_open(j, heard->kind, heard->id);
+    struct open_wish *o =
+        heard->kind == CS_HEARD_START ? NULL : find_open(j, heard->kind, heard->id);
     if (!o && heard->kind != CS_HEARD_START)
         return;
     j->time_us = heard->time_us;
@@ -453,7 +455,7 @@ void cs_journal_take(struct cs_run *run, struct cs_execution_more *more)
     if (!j || j->failed)
         return;
     more->journal = cs_buf_str(&j->out);
-    more->blobs = (const unsigned char (*)[32])j->blobs.at;
+    more->blobs = (const unsigned char(*)[32])j->blobs.at;
     more->blob_count = j->blobs.len / 32;
 }
 

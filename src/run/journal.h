@@ -30,9 +30,9 @@ enum cs_journal_kind {
 struct cs_journal_event {
     enum cs_journal_kind kind;
     enum cs_heard_kind what;
-    unsigned char key[32]; /* of the wish: kind, names, canonical arguments */
-    uint32_t occurrence;   /* 0, 1, ... among wishes of the same key */
-    uint32_t call;         /* CALL of a tool: its number in the execution, from 1; else 0 */
+    unsigned char key[32];      /* of the wish: kind, names, canonical arguments */
+    uint32_t occurrence;        /* 0, 1, ... among wishes of the same key */
+    uint32_t call;              /* CALL of a tool: its number in the execution, from 1; else 0 */
     struct cs_str server, tool; /* CALL; tool of others: the path */
     enum cs_call_status status; /* CALL of a tool: as it was recorded */
     int64_t time_us;
@@ -44,7 +44,13 @@ struct cs_journal_event {
 };
 
 /* A text of the head, which may be a blob. */
-enum cs_journal_text { CS_TEXT_CODE, CS_TEXT_INPUTS, CS_TEXT_STATE, CS_TEXT_GLOBALS, CS_TEXT_COUNT };
+enum cs_journal_text {
+    CS_TEXT_CODE,
+    CS_TEXT_INPUTS,
+    CS_TEXT_STATE,
+    CS_TEXT_GLOBALS,
+    CS_TEXT_COUNT
+};
 struct cs_journal_ref {
     struct cs_str text;
     bool is_blob; /* then `text` is empty until cs_journal_load has read it */
@@ -86,17 +92,17 @@ void cs_wish_key(const struct cs_wish *wish, const unsigned char arguments[32],
                  unsigned char key[32]);
 
 /* Keys and a number for each. */
-struct cs_tally {
-    struct cs_tally_row {
+struct cs_keymap {
+    struct cs_keymap_row {
         unsigned char key[32];
         uint32_t value; /* 0: free */
     } * rows;
     size_t count, cap;
 };
-uint32_t cs_tally_get(const struct cs_tally *tally, const unsigned char key[32]); /* 0: none */
+uint32_t cs_keymap_get(const struct cs_keymap *tally, const unsigned char key[32]); /* 0: none */
 /* The number of a key, which is 0 at first and must not stay so; lent until the next one is. */
-uint32_t *cs_tally_at(struct cs_tally *tally, const unsigned char key[32]);
-void cs_tally_done(struct cs_tally *tally);
+uint32_t *cs_keymap_at(struct cs_keymap *tally, const unsigned char key[32]);
+void cs_keymap_done(struct cs_keymap *tally);
 
 /* --- as it is written --- */
 

@@ -7,14 +7,14 @@
 
 /* --- keys and their numbers: open addressing, and the keys are hashes already --- */
 
-static size_t first_slot(const struct cs_tally *t, const unsigned char key[32])
+static size_t first_slot(const struct cs_keymap *t, const unsigned char key[32])
 {
     uint64_t n;
     memcpy(&n, key, sizeof n);
     return (size_t)n & (t->cap - 1);
 }
 
-static struct cs_tally_row *find_row(struct cs_tally *t, const unsigned char key[32])
+static struct cs_keymap_row *find_row(struct cs_keymap *t, const unsigned char key[32])
 {
     size_t i = first_slot(t, key);
     while (t->rows[i].value && memcmp(t->rows[i].key, key, 32) != 0)
@@ -22,9 +22,9 @@ static struct cs_tally_row *find_row(struct cs_tally *t, const unsigned char key
     return &t->rows[i];
 }
 
-static void grow(struct cs_tally *t)
+static void grow(struct cs_keymap *t)
 {
-    struct cs_tally old = *t;
+    struct cs_keymap old = *t;
     t->cap = old.cap ? 2 * old.cap : 16;
     t->rows = cs_calloc(t->cap, sizeof *t->rows);
     for (size_t i = 0; i < old.cap; i++)
@@ -33,16 +33,16 @@ static void grow(struct cs_tally *t)
     free(old.rows);
 }
 
-uint32_t cs_tally_get(const struct cs_tally *t, const unsigned char key[32])
+uint32_t cs_keymap_get(const struct cs_keymap *t, const unsigned char key[32])
 {
-    return t->cap ? find_row((struct cs_tally *)t, key)->value : 0;
+    return t->cap ? find_row((struct cs_keymap *)t, key)->value : 0;
 }
 
-uint32_t *cs_tally_at(struct cs_tally *t, const unsigned char key[32])
+uint32_t *cs_keymap_at(struct cs_keymap *t, const unsigned char key[32])
 {
     if (2 * (t->count + 1) > t->cap)
         grow(t);
-    struct cs_tally_row *row = find_row(t, key);
+    struct cs_keymap_row *row = find_row(t, key);
     if (!row->value) {
         memcpy(row->key, key, 32);
         t->count++; /* at worst it grows too early */
@@ -50,10 +50,10 @@ uint32_t *cs_tally_at(struct cs_tally *t, const unsigned char key[32])
     return &row->value;
 }
 
-void cs_tally_done(struct cs_tally *t)
+void cs_keymap_done(struct cs_keymap *t)
 {
     free(t->rows);
-    *t = (struct cs_tally){0};
+    *t = (struct cs_keymap){0};
 }
 
 /* --- fields --- */

@@ -26,12 +26,12 @@ struct extra {
 struct cs_player {
     struct cs_run *run; /* NULL: it is gone, and a blob is still read */
     const struct cs_journal_doc *doc;
-    struct slot *slots;     /* one per event */
-    struct cs_tally events; /* key and occurrence: index of the event, plus one */
-    struct cs_tally asked;  /* key: how often */
-    struct extra *extras;   /* to be told when it waits */
-    size_t first;           /* everything before it was heard, or is no answer */
-    size_t left;            /* answers that have not been heard */
+    struct slot *slots;      /* one per event */
+    struct cs_keymap events; /* key and occurrence: index of the event, plus one */
+    struct cs_keymap asked;  /* key: how often */
+    struct extra *extras;    /* to be told when it waits */
+    size_t first;            /* everything before it was heard, or is no answer */
+    size_t left;             /* answers that have not been heard */
     int64_t time_us;
     unsigned loading; /* blobs that are read */
     bool started, speaks;
@@ -64,7 +64,7 @@ struct cs_player *cs_player_new(struct cs_run *run, const struct cs_journal_doc 
         if (e->kind == CS_JOURNAL_SENT || e->what == CS_HEARD_START)
             continue;
         mix(e->key, e->occurrence, mixed);
-        *cs_tally_at(&p->events, mixed) = (uint32_t)i + 1;
+        *cs_keymap_at(&p->events, mixed) = (uint32_t)i + 1;
     }
     return p;
 }
@@ -83,8 +83,8 @@ void cs_player_free(struct cs_player *p)
         free(x);
     }
     free(p->slots);
-    cs_tally_done(&p->events);
-    cs_tally_done(&p->asked);
+    cs_keymap_done(&p->events);
+    cs_keymap_done(&p->asked);
     free(p);
 }
 
@@ -270,9 +270,9 @@ static struct slot *slot_of(struct cs_player *p, const struct cs_wish *wish, siz
 {
     unsigned char key[32], mixed[32];
     cs_wish_key(wish, p->run->argument_hash, key);
-    uint32_t occurrence = (*cs_tally_at(&p->asked, key))++;
+    uint32_t occurrence = (*cs_keymap_at(&p->asked, key))++;
     mix(key, occurrence, mixed);
-    uint32_t found = cs_tally_get(&p->events, mixed);
+    uint32_t found = cs_keymap_get(&p->events, mixed);
     *index = found - 1;
     return found ? &p->slots[found - 1] : NULL;
 }
@@ -351,7 +351,7 @@ const struct cs_journal_event *cs_player_sent(const struct cs_player *p,
 {
     unsigned char key[32];
     cs_wish_key(wish, p->run->argument_hash, key);
-    uint32_t asked = cs_tally_get(&p->asked, key); /* this one included */
+    uint32_t asked = cs_keymap_get(&p->asked, key); /* this one included */
     for (size_t i = 0; i < p->doc->count; i++) {
         const struct cs_journal_event *e = &p->doc->events[i];
         if (e->kind == CS_JOURNAL_SENT && e->occurrence + 1 == asked &&

@@ -4,9 +4,6 @@
 #include "base/time.h"
 #include "run/inside.h"
 
-/* A payload is looked at up to here; the rest is taken to be like it. */
-#define SAMPLE_BYTES 65536
-
 void cs_provenance_begin(struct cs_run *run)
 {
     struct cs_provenance *p = &run->result.provenance;
@@ -28,7 +25,6 @@ static void gather_tools(struct cs_run *run)
     struct cs_result *r = &run->result;
     struct cs_provenance *p = &r->provenance;
     uint32_t *firsts = cs_arena_alloc(&run->arena, (r->tool_calls + 1) * sizeof *firsts);
-    uint64_t *times = cs_arena_alloc(&run->arena, (r->tool_calls + 1) * sizeof *times);
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->tool_calls; i++) {
         uint32_t at = 0;
@@ -36,25 +32,15 @@ static void gather_tools(struct cs_run *run)
             at++;
         if (at == count)
             firsts[count++] = i;
-        times[at]++;
     }
     struct cs_str *ids = cs_arena_alloc(&run->arena, (count + 1) * sizeof *ids);
     for (uint32_t i = 0; i < count; i++) {
         const struct cs_call *c = &r->calls[firsts[i]];
-        ids[i] = cs_str(cs_arena_printf(&run->arena, "%.*s/%.*s", CS_STR_ARG(c->server),
-                                        CS_STR_ARG(c->tool)));
+        ids[i] = cs_str(
+            cs_arena_printf(&run->arena, "%.*s/%.*s", CS_STR_ARG(c->server), CS_STR_ARG(c->tool)));
     }
     p->tool_ids = ids;
-    p->tool_times = times;
     p->tool_count = count;
-}
-
-uint64_t cs_provenance_tokens(struct cs_str text)
-{
-    if (text.len <= SAMPLE_BYTES)
-        return cs_token_estimate(text);
-    uint64_t sample = cs_token_estimate(cs_strn(text.at, SAMPLE_BYTES));
-    return (uint64_t)((double)sample * ((double)text.len / SAMPLE_BYTES));
 }
 
 void cs_provenance_fill(struct cs_run *run)
@@ -63,16 +49,12 @@ void cs_provenance_fill(struct cs_run *run)
     struct cs_provenance *p = &r->provenance;
     gather_tools(run);
     p->timestamp = cs_time_ms();
-    uint64_t answered = 0;
     if (r->failed) {
         CS_AUTO_BUF struct cs_buf text = {0};
         cs_buf_printf(&text, "%s: %.*s", cs_error_type_name(r->error.type),
                       CS_STR_ARG(r->error.message));
         cs_sha256(cs_buf_str(&text), p->outputs_hash);
-        answered = cs_provenance_tokens(r->error.message);
     } else {
         cs_canon_hash(r->value.len ? r->value : CS_STR("null"), p->outputs_hash);
-        answered = cs_provenance_tokens(r->value);
     }
-    r->tokens_saved = run->tokens_inside > answered ? run->tokens_inside - answered : 0;
 }

@@ -281,52 +281,14 @@ static void on_dropped(void *ctx, const struct cs_err *err)
     stored(ctx);
 }
 
-/* {"server/tool": calls} */
-static struct cs_str count_tools(struct cs_run *run)
-{
-    const struct cs_result *r = &run->result;
-    struct cs_buf json = {0};
-    struct cs_json_writer w = CS_JSON_WRITER(&json);
-    cs_json_open(&w, '{');
-    for (uint32_t i = 0; i < r->provenance.tool_count; i++) {
-        cs_json_key_str(&w, r->provenance.tool_ids[i]);
-        cs_json_put_u64(&w, r->provenance.tool_times[i]);
-    }
-    cs_json_close(&w, '}');
-    struct cs_str text = cs_arena_dup(&run->arena, cs_buf_str(&json));
-    cs_buf_done(&json);
-    return text;
-}
-
-static struct cs_measure measure_of(struct cs_run *run)
-{
-    const struct cs_result *r = &run->result;
-    struct cs_measure m = {
-        .tenant = run->tenant,
-        .status = cs_str(cs_status_name(r->status)),
-        .error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0},
-        .tools = count_tools(run),
-        .finished = r->provenance.timestamp,
-        .wall_us = r->wall_us,
-        .cpu_us = r->cpu_us,
-        .memory_peak = r->memory_peak,
-        .calls = r->tool_calls,
-        .tokens_saved = r->tokens_saved,
-        .cached = r->cached_from.len > 0,
-    };
-    for (uint32_t i = 0; i < r->tool_calls; i++) {
-        m.calls_failed += r->calls[i].status != CS_CALL_OK;
-        m.calls_denied += r->calls[i].status == CS_CALL_DENIED;
-    }
-    return m;
-}
-
 static void put_on_record(struct cs_run *run)
 {
     struct cs_result *r = &run->result;
     struct cs_execution_row row = row_of(run);
     struct cs_execution_more more = {0};
-    struct cs_measure measure = measure_of(run);
+    struct cs_measure measure;
+    CS_AUTO_BUF struct cs_buf tools = {0};
+    cs_measure_of(run, r->provenance.timestamp, &tools, &measure);
     memset(r->provenance.chain_hash, '0', 2 * CS_SHA256);
     cs_buf_clear(&run->envelope);
     run->chain_at = cs_envelope_at(r, &run->envelope);

@@ -340,9 +340,8 @@ static bool is_replayable(struct cs_again *a, struct cs_err *err)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_ARENA struct cs_arena arena = {0};
-    const struct cs_json_limits limits = {.bytes = a->recorded.len + 1,
-                                          .depth = 1200,
-                                          .allow_duplicate = true};
+    const struct cs_json_limits limits = {
+        .bytes = a->recorded.len + 1, .depth = 1200, .allow_duplicate = true};
     if (cs_json_parse(a->recorded, &limits, &doc, err) < 0) {
         cs_wrap(err, "the recorded answer");
         return false;
@@ -394,10 +393,10 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
 {
     struct cs_again *a = CS_NEW(struct cs_again);
     a->runner = runner;
-    a->tenant = cs_arena_dup(&a->arena, request->tenant.len ? request->tenant
-                                                            : CS_STR(CS_TENANT_DEFAULT));
-    a->principal = cs_arena_dup(&a->arena,
-                                request->principal.len ? request->principal : CS_STR("local"));
+    a->tenant =
+        cs_arena_dup(&a->arena, request->tenant.len ? request->tenant : CS_STR(CS_TENANT_DEFAULT));
+    a->principal =
+        cs_arena_dup(&a->arena, request->principal.len ? request->principal : CS_STR("local"));
     a->execution = cs_arena_dup(&a->arena, cs_utf8_cut(request->execution, CS_ID_TEXT - 5));
     a->code = cs_arena_dup(&a->arena, request->code);
     a->changed = request->code.len > 0;

@@ -136,7 +136,6 @@ struct cs_artifact {
 struct cs_provenance {
     unsigned char code_hash[32], inputs_hash[32], outputs_hash[32];
     const struct cs_str *tool_ids; /* "server/tool", each once, in the order of their first call */
-    const uint64_t *tool_times;    /* how often each was called */
     uint32_t tool_count;
     struct cs_str actor_id, actor_type, skill_name, skill_version; /* skills: may be empty */
     int64_t timestamp;                                             /* when it was settled */
