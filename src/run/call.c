@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "run/inside.h"
+#include "run/journal.h"
 
 /* How long a call waits for a server that has never been listed. */
 #define FIRST_LIST_MS 15000
