@@ -346,8 +346,7 @@ bool cs_player_idle(struct cs_player *p, int64_t due_us)
 
 /* --- for those who compare --- */
 
-const struct cs_journal_event *cs_player_sent(const struct cs_player *p,
-                                              const struct cs_wish *wish)
+const struct cs_journal_event *cs_player_sent(const struct cs_player *p, const struct cs_wish *wish)
 {
     unsigned char key[32];
     cs_wish_key(wish, p->run->argument_hash, key);

@@ -143,7 +143,7 @@ static struct cs_request request_of(const struct orphan *o, const struct cs_jour
         .fingerprint = o->row.fingerprint,
         .actor_type = doc->actor_type,
         .durable = true,
-        .cache = doc->cache,
+        .cache = doc->begun ? CS_CACHE_OFF : doc->cache,
     };
 }
 

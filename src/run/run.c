@@ -487,6 +487,10 @@ static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err
         run->result.verdict.limits = request->limits;
     run->result.limits = spec->limits = run->result.verdict.limits;
     cs_journal_begin(run, spec->start_us);
+    if (run->record_error.code != CS_OK) {
+        *err = run->record_error;
+        return -1;
+    }
     if (run->result.is_guest) {
         cs_trail_assessed(run);
         cs_trail_started(run);
@@ -720,6 +724,7 @@ struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request 
     run->waiting = true;
     runner->waiting++;
     keep_request(run);
+    cs_provenance_begin(run);
     return run;
 }
 
@@ -769,33 +774,4 @@ void cs_runner_cancel_all(struct cs_runner *runner)
         run->leaves = may_leave(run);
         cs_run_cancel(run);
     }
-}
-
-/* --- those under way --- */
-
-const char *cs_run_id(const struct cs_run *run)
-{
-    return run->result.execution_id;
-}
-
-struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id)
-{
-    for (struct cs_run *run = runner->runs; run; run = run->next)
-        if (!run->is_joiner && !run->again && cs_str_is(id, run->result.execution_id) &&
-            cs_str_eq(run->tenant, tenant))
-            return run;
-    return NULL;
-}
-
-const char *cs_run_phase(const struct cs_run *run)
-{
-    if (cs_run_question(run).len)
-        return "awaiting_approval";
-    return run->waiting ? "waiting" : "running";
-}
-
-size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs)
-{
-    *logs = run->logs;
-    return run->log_count;
 }

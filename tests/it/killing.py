@@ -40,11 +40,11 @@ const pause = (ms) => new Promise((r) => setTimeout(r, ms));
 const { key } = inputs, out = [], t = Date.now(), dice = Math.random();
 out.push((await effects.add({ key: key + ".a", before: 2, after: 3 })).value);
 await pause(25);
-const [b, c] = await Promise.all([effects.look({ key: key + ".b", before: 4 }), effects.add({ key: key + ".c" })]);
+const [b, c] = await Promise.all([effects.look({ key: key + ".b", before: 4 }), effects.add({ key: key + ".c", after: 8 })]);
 out.push(b.value, c.value);
 let paid = "yes";
 try {
-    out.push((await effects.charge({ key, before: 4, after: 6 })).value);
+    out.push((await effects.charge({ key, before: 12, after: 18 })).value);
 } catch (e) {
     if (!/not known/.test(e.message)) throw e;
     paid = "perhaps";
@@ -54,6 +54,8 @@ if (typeof state === "object") state.n = (state.n ?? 0) + 1;
 console.log("waited", Date.now() - t >= 40);
 return { out, paid, dice };
 """
+
+CODES = {hashlib.sha256(code.encode()).hexdigest() for code in (PLAIN, COUNT, KEYED, DURABLE)}
 
 
 def value(tool, key):
@@ -459,6 +461,8 @@ class Kills:
         else:
             if provenance["chain_hash"] != hash:
                 self.problem("%s: chain hash %s in the envelope, %s in the ledger" % (id, provenance["chain_hash"], hash))
+            if provenance["code_hash"] not in CODES:
+                self.problem("%s: code hash %s" % (id, provenance["code_hash"]))
             if provenance["outputs_hash"] != entry["data"].get("outputs_hash"):
                 self.problem("%s: outputs hash %s, in the ledger %s" % (id, provenance["outputs_hash"], entry["data"]))
 
