@@ -63,8 +63,8 @@ struct cs_rest {
     uv_loop_t *loop;
     struct cs_rest_options o;
     struct cs_visit *visits;
-    struct cs_schema *execution, *session; /* what bodies have to fit */
-    int64_t started;                       /* ms since 1970 */
+    struct cs_schema *execution, *session, *decision; /* what bodies have to fit */
+    int64_t started;                                  /* ms since 1970 */
 };
 
 struct cs_visit {
@@ -187,6 +187,7 @@ void cs_rest_get_trace(struct cs_visit *v);
 void cs_rest_get_logs(struct cs_visit *v);
 void cs_rest_delete_execution(struct cs_visit *v);
 void cs_rest_post_replay(struct cs_visit *v);
+void cs_rest_post_decision(struct cs_visit *v);
 
 void cs_rest_get_servers(struct cs_visit *v);
 void cs_rest_get_tools(struct cs_visit *v);

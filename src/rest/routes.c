@@ -33,6 +33,9 @@ static const struct cs_route routes[] = {
     {"POST", "/executions/{execution_id}/replay", CS_NEED_EXECUTE, CS_BODY_NONE, NULL,
      "replayExecution", "executions", "Run it again from its record (not available yet)", "", "",
      "404 501", cs_rest_post_replay},
+    {"POST", "/executions/{execution_id}/decision", CS_NEED_APPROVE, CS_BODY_JSON, "Decision",
+     "decideExecution", "executions", "Answer the question that a durable execution waits with", "",
+     "200:ExecutionRunning", "404 409 413 415", cs_rest_post_decision},
 
     {"GET", "/servers", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "listServers", "tools",
      "Tool servers and their state", "", "200:ServerList", "", cs_rest_get_servers},
