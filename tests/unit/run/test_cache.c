@@ -134,7 +134,7 @@ static struct cs_known *make_known(void)
                                      .cached = true,
                                      .drift = CS_STR("differs")}};
     const struct cs_artifact artifacts[] = {
-        {CS_STR("art_1"), CS_STR("result"), CS_STR("application/json"), 70000}};
+        {CS_STR("art_1"), CS_STR("result"), CS_STR("application/json"), "result", {7}, 70000}};
     const struct cs_str ids[] = {CS_STR("s/read")};
     struct cs_str reasons[] = {CS_STR("because")}, mitigations[] = {CS_STR("less")};
     struct cs_result r = {
@@ -204,6 +204,8 @@ static void an_answer_is_read_as_it_was_written(void **state)
     assert_true(r.calls[0].cached && r.calls[0].repeatable);
     assert_str_is(r.artifacts[0].id, "art_1");
     assert_int_equal(r.artifacts[0].size, 70000);
+    assert_int_equal(r.artifacts[0].hash[0], 7);
+    assert_string_equal(r.artifacts[0].kind, "result");
     assert_int_equal(r.verdict.risk, CS_RISK_MEDIUM);
     assert_str_is(r.verdict.mitigations[0], "less");
     assert_int_equal(r.limits.memory, cs_limits_default().memory);
