@@ -47,6 +47,10 @@ def test_the_same_request_runs_once(t):
         again = d.run(code, inputs={"a": 1, "b": 2})
         known(t, again, first)
         t.true(0 <= again["cached_age_ms"] < 60000, "its age")
+        hashes = [{k: e["provenance"][k] for k in ("code_hash", "inputs_hash", "outputs_hash")} for e in (first, again)]
+        t.equal(hashes[0], hashes[1], "where it comes from")
+        chain = [e["provenance"]["chain_hash"] or "" for e in (first, again)]
+        t.true(not chain[0].strip("0") or chain[0] != chain[1], "each has its entry in the ledger")
         t.equal(d.get("/executions/" + again["execution_id"]).json(), again, "the record")
         t.equal([e["execution_id"] for e in d.get("/executions").json()["executions"]],
                 [again["execution_id"], first["execution_id"]], "both are on record")
@@ -158,13 +162,22 @@ def test_calls_decide(t):
         t.equal((e["status"], e["error"]["type"]), ("failed", "permission_error"), "denied")
         # Another definition is another tool, for those that use it.
         search = "return (await searchTools('read', { detail: 'full' })).tools.length > 0"
+        files = "import fs from 'node:fs/promises'; return (await fs.readdir('/mcp-servers/counting')).sort()"
+        imports = "import { read } from './mcp-servers/counting/read.ts'; return typeof read"
         seen, other = d.run(search), d.run("return (await counting.set({ a: 3 })).count")
+        listed, imported = d.run(files), d.run(imports)
         known(t, d.run(search), seen, "a search")
+        known(t, d.run(files), listed, "the tree of tools")
+        known(t, d.run(imports), imported, "an import")
+        known(t, d.post("/executions", {"code": imports}, key=rich).json(), imported, "an import by somebody else")
+        t.equal(d.post("/executions", {"code": files}, key=rich).json().get("cached"), None, "the tree of somebody else")
         t.equal(d.post("/executions", {"code": search}, key=rich).json().get("cached"), None, "a search by somebody else")
         t.file("said", "second")
         until(t, "the change", lambda: "second" in d.get("/tools/counting/read").json()["definition"]["description"])
         ran(t, d.run(READ, inputs={"a": 1}), "another definition")
         ran(t, d.run(search), "a search among others")
+        ran(t, d.run(files), "the tree of others")
+        ran(t, d.run(imports), "an import of another")
         known(t, d.run("return (await counting.set({ a: 3 })).count"), other, "the others stay")
 
 
