@@ -337,6 +337,7 @@ void cs_cache_settled(struct cs_run *run); /* its session has not been given bac
  * it is not kept. */
 void cs_cache_used(struct cs_run *run, const struct cs_tool *tool);
 void cs_cache_saw_tools(struct cs_run *run);
+void cs_cache_wish(struct cs_run *run, const struct cs_wish *wish);
 void cs_cache_never(struct cs_run *run, const char *why);
 struct cs_cache;
 void cs_cache_free(struct cs_cache *cache);
