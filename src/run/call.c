@@ -74,7 +74,10 @@ static void record(struct cs_gate_call *c)
         .tool = cs_arena_dup(&run->arena, name),
         .status = CS_CALL_CANCELLED,
         .argument_bytes = c->arguments.len,
+        .start_us = (c->start_ns - run->start_ns) / 1000,
     };
+    if (cs_trace_is(&run->result.trace))
+        cs_run_span(record_of(c)->span);
 }
 
 static void next_turn(struct cs_run *run);
@@ -189,6 +192,7 @@ static int check_grant(struct cs_gate_call *c)
         policy ? cs_policy_grant(policy, run->principal, &target, &why) : CS_GRANT_ALLOW;
     if (grant == CS_GRANT_ALLOW)
         return 0;
+    record_of(c)->by_policy = true;
     if (grant == CS_GRANT_DENY) {
         refuse_unknown(c);
         return -1;
@@ -270,6 +274,7 @@ static int check_arguments(struct cs_gate_call *c)
     }
     struct cs_target target = target_of(c->tool);
     if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &err) < 0)) {
+        record_of(c)->by_policy = err.code == CS_DENIED;
         cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
                        (struct cs_str){0});
         return -1;
@@ -365,9 +370,11 @@ static void on_result(void *ctx, const struct cs_tool_result *result)
 static void send_call(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
+    struct cs_trace trace = run->result.trace;
+    memcpy(trace.span, record_of(c)->span, sizeof trace.span);
     run->calls_running++;
     c->inner = cs_tools_call(run->runner->tools, c->tool, cs_buf_str(&c->arguments),
-                             c->limits.timeout_ms, c->limits.result, on_result, c);
+                             c->limits.timeout_ms, c->limits.result, &trace, on_result, c);
 }
 
 static bool waits_for_turn(const struct cs_gate_call *c)

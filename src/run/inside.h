@@ -88,6 +88,7 @@ struct cs_run {
     bool settling;      /* it is over, whatever it was */
     bool cancelled;     /* while its key was looked for */
     uint64_t queued_ns; /* since when it waits */
+    uint64_t start_ns;  /* result.started_us, by the clock that never jumps */
     struct cs_place place;
 
     /* record.c */
@@ -188,6 +189,10 @@ uint64_t cs_tokens_saved(const struct cs_run *run);
 /* Of an execution that was settled. `tools` holds what the measure points at. */
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
                    struct cs_measure *measure);
+
+/* trace.c: where it belongs in the traces of others, when it begins. */
+void cs_run_trace(struct cs_run *run);
+void cs_run_span(unsigned char span[8]);
 
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits; `id` has room for them and a NUL. */
