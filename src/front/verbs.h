@@ -126,6 +126,7 @@ int cs_verb_config_show(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_config_check(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_config_explain(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_create(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_cache_clear(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_list(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_revoke(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_rotate(const struct cs_verb *verb, int argc, char **argv);

@@ -40,7 +40,7 @@ int cs_step_keep(struct cs_run *run, struct cs_err *err)
     struct cs_artifact *a = &run->artifacts[r->artifact_count];
     struct cs_str content;
     (void)err;
-    if (!run->runner->store || r->refused || next_large(run, a, &content) < 0)
+    if (!run->runner->store || r->refused || r->cached_from.len || next_large(run, a, &content) < 0)
         return CS_ON;
     char id[CS_ID_TEXT];
     cs_make_id("art_", id);
