@@ -104,7 +104,7 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
     if (w->sessions)
         cs_sessions_set(w->sessions, &limits);
     if (w->runner)
-        cs_runner_set(w->runner, artifact_bytes(s));
+        cs_runner_set(w->runner, artifact_bytes(s), s->artifacts_quota);
     if (w->runner)
         cs_runner_set_cache(w->runner, cache_bytes(s), (int64_t)s->cache_ttl);
     struct cs_alert_rules rules = alert_rules(s);
@@ -178,6 +178,7 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         options.most_running = cs_world_concurrency(o->settings);
         options.most_waiting = (uint32_t)o->settings->execution_queue;
         options.artifact_bytes = artifact_bytes(o->settings);
+        options.artifact_quota = o->settings->artifacts_quota;
         options.cache_bytes = cache_bytes(o->settings);
         options.cache_ms = (int64_t)o->settings->cache_ttl;
     }

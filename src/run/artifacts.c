@@ -1,21 +1,82 @@
-/* What is too large for an answer is kept under a handle, which a later program opens: storage.c.
+/*
+ * What an execution leaves behind is kept under handles, which later programs open: storage.c.
+ * Here: a result or output that is too large for an answer, and what all artifacts have in common.
  */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "run/inside.h"
 
-static void on_kept(void *ctx, const struct cs_err *err)
+#define WHY_BYTES 300
+
+void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
+                      cs_artifact_found *done, void *ctx)
 {
-    struct cs_run *run = ctx;
-    /* Without a handle the result is as good as before; a store that has failed says so again. */
-    if (err->code != CS_OK)
-        run->result.artifact_count--;
-    cs_run_go(run);
+    char id[CS_ID_TEXT];
+    cs_make_id("art_", id);
+    struct cs_artifact_row row = {
+        .id = cs_str(id),
+        .tenant = run->tenant,
+        .execution = cs_str(run->result.execution_id),
+        .session = run->result.session_id,
+        .name = want->name,
+        .media_type = want->media_type,
+        .kind = cs_str(want->kind),
+        .size = want->content.len,
+        .created = cs_time_ms(),
+        .quota = run->runner->artifact_quota,
+    };
+    cs_store_artifact_add(run->runner->store, &row, want->content, done, ctx);
 }
 
+static const char *kind_of(struct cs_str kind)
+{
+    static const char *const kinds[] = {"result", "stdout", "file", "stored"};
+    for (size_t i = 0; i < CS_COUNT(kinds); i++)
+        if (cs_str_is(kind, kinds[i]))
+            return kinds[i];
+    return "result";
+}
+
+void cs_artifact_kept(struct cs_run *run, const struct cs_artifact_row *row)
+{
+    struct cs_result *r = &run->result;
+    if (r->artifact_count == run->artifact_cap) {
+        run->artifact_cap = run->artifact_cap ? run->artifact_cap * 2 : 4;
+        run->artifacts = cs_realloc(run->artifacts, run->artifact_cap, sizeof *run->artifacts);
+    }
+    struct cs_artifact *a = &run->artifacts[r->artifact_count++];
+    *a = (struct cs_artifact){
+        .id = cs_arena_dup(&run->arena, row->id),
+        .name = cs_arena_dup(&run->arena, row->name),
+        .media_type = cs_arena_dup(&run->arena, row->media_type),
+        .kind = kind_of(row->kind),
+        .size = row->size,
+    };
+    memcpy(a->hash, row->hash, sizeof a->hash);
+    r->artifacts = run->artifacts;
+}
+
+void cs_artifact_left_out(struct cs_run *run, struct cs_str why)
+{
+    struct cs_result *r = &run->result;
+    r->left_out_count++;
+    r->left_out = run->left_out;
+    if (r->left_out_named < CS_COUNT(run->left_out))
+        run->left_out[r->left_out_named++] = cs_arena_dup(&run->arena, cs_utf8_cut(why, WHY_BYTES));
+}
+
+void cs_artifacts_done(struct cs_run *run)
+{
+    free(run->artifacts);
+}
+
+/* --- results and streams --- */
+
 /* The first of them that has not been looked at yet; -1: none is left. */
-static int next_large(struct cs_run *run, struct cs_artifact *a, struct cs_str *content)
+static int next_large(struct cs_run *run, struct cs_artifact_want *want)
 {
     const struct cs_result *r = &run->result;
     uint64_t most = run->runner->artifact_bytes;
@@ -25,40 +86,39 @@ static int next_large(struct cs_run *run, struct cs_artifact *a, struct cs_str *
         bool there = is_result
                          ? !r->failed
                          : r->is_guest && (r->failed || !r->value.len || r->language != CS_BASH);
-        *content = is_result ? r->value : r->out;
-        a->name = is_result ? CS_STR("result") : CS_STR("stdout");
-        a->media_type = is_result ? CS_STR("application/json") : CS_STR("text/plain");
-        if (there && content->len > most)
+        want->content = is_result ? r->value : r->out;
+        want->kind = is_result ? "result" : "stdout";
+        want->name = cs_str(want->kind);
+        want->media_type = is_result ? CS_STR("application/json") : CS_STR("text/plain");
+        if (there && want->content.len > most)
             return 0;
     }
     return -1;
 }
 
+/* Without a handle the result is as good as before; a store that has failed says so again. */
+static void on_kept(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
+                    size_t count, struct cs_str content)
+{
+    struct cs_run *run = ctx;
+    (void)content;
+    if (err->code == CS_OK && count)
+        cs_artifact_kept(run, rows);
+    else
+        cs_artifact_left_out(
+            run, cs_str(cs_arena_printf(&run->arena, "'%s': %s",
+                                        run->kept == 1 ? "result" : "stdout", err->msg)));
+    cs_run_go(run);
+}
+
 int cs_step_keep(struct cs_run *run, struct cs_err *err)
 {
-    struct cs_result *r = &run->result;
-    struct cs_artifact *a = &run->artifacts[r->artifact_count];
-    struct cs_str content;
+    struct cs_artifact_want want;
     (void)err;
-    if (!run->runner->store || r->refused || r->cached_from.len || next_large(run, a, &content) < 0)
+    if (!run->runner->store || !run->on_record || run->result.refused ||
+        run->result.cached_from.len || next_large(run, &want) < 0)
         return CS_ON;
-    char id[CS_ID_TEXT];
-    cs_make_id("art_", id);
-    a->id = cs_arena_dup(&run->arena, cs_str(id));
-    a->size = content.len;
-    r->artifacts = run->artifacts;
-    r->artifact_count++;
-    struct cs_artifact_row row = {
-        .id = a->id,
-        .tenant = run->tenant,
-        .execution = cs_str(r->execution_id),
-        .session = r->session_id,
-        .name = a->name,
-        .media_type = a->media_type,
-        .size = a->size,
-        .created = cs_time_ms(),
-    };
     run->step--; /* there may be another one */
-    cs_store_artifact_add(run->runner->store, &row, content, on_kept, run);
+    cs_artifact_keep(run, &want, on_kept, run);
     return CS_LATER;
 }

@@ -182,7 +182,9 @@ static struct cs_str result_handle(struct digest *d)
     struct cs_json_iter it = {0};
     struct cs_json_val one;
     while (cs_json_next(cs_json_get(d->root, "artifacts"), &it, NULL, &one))
-        if (cs_json_is(cs_json_get(one, "name"), "result"))
+        if (cs_json_is(cs_json_get(one, "name"), "result") &&
+            !cs_json_is(cs_json_get(one, "kind"), "file") &&
+            !cs_json_is(cs_json_get(one, "kind"), "stored"))
             return cs_utf8_cut(text_of(d, one, "id"), NAME_BYTES);
     return (struct cs_str){0};
 }

@@ -152,7 +152,8 @@ void cs_gate_own(struct cs_gate_call *c)
     if (!is_search && !cs_str_is(name, "readToolDefinition")) {
         cs_gate_refuse(
             c, missing, CS_STR("there is no such function of caisson"),
-            CS_STR("There are searchTools, readToolDefinition, storageGet and storageList."));
+            CS_STR("There are searchTools, readToolDefinition, storageGet, storagePut and "
+                   "storageList."));
         return;
     }
     if (!run->catalogue) {

@@ -171,10 +171,18 @@ static void put_artifacts(struct cs_json_writer *w, const struct cs_result *r)
         cs_json_put_str(w, a->id);
         member(w, "name", a->name);
         member(w, "media_type", a->media_type);
+        member(w, "kind", cs_str(a->kind));
         number(w, "size", a->size);
         cs_json_close(w, '}');
     }
     cs_json_close(w, ']');
+    if (!r->left_out_count)
+        return;
+    cs_json_key(w, "artifacts_left_out");
+    cs_json_open(w, '{');
+    number(w, "count", r->left_out_count);
+    put_list(w, "reasons", r->left_out, r->left_out_named);
+    cs_json_close(w, '}');
 }
 
 /* Its answer is that of an earlier one. */

@@ -117,8 +117,11 @@ struct cs_run {
     uint64_t seed[2];
 
     /* artifacts.c */
-    struct cs_artifact artifacts[2];
+    struct cs_artifact *artifacts;
+    uint32_t artifact_cap;
     unsigned kept; /* results and streams that were looked at */
+    struct cs_harvest *harvest;
+    struct cs_str left_out[CS_HARVEST_NOTES];
 
     struct cs_arena arena; /* what the result points at, unless it is one of these: */
     struct cs_log *logs;   /* and the buffers that own their texts */
@@ -165,7 +168,9 @@ int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
+int cs_step_collect(struct cs_run *run, struct cs_err *err); /* collect.c */
 int cs_step_keep(struct cs_run *run, struct cs_err *err);    /* artifacts.c */
+int cs_step_trace(struct cs_run *run, struct cs_err *err);   /* lineage.c */
 int cs_step_end(struct cs_run *run, struct cs_err *err);     /* record.c */
 
 /* settle.c: fills run->result from how the job ended. Everything a worker reported is checked here.
@@ -316,8 +321,26 @@ void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs
 /* resume.c */
 struct cs_resume;
 
-/* lineage.c */
+/* artifacts.c: what is kept becomes a row, and is known to the result once it is stored. `content`
+ * is copied; its texts too. */
+struct cs_artifact_want {
+    struct cs_str name, media_type, content;
+    const char *kind; /* a literal */
+};
+void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
+                      cs_artifact_found *done, void *ctx);
+/* In the `done` of it. */
+void cs_artifact_kept(struct cs_run *run, const struct cs_artifact_row *row);
+void cs_artifact_left_out(struct cs_run *run, struct cs_str why);
+void cs_artifacts_done(struct cs_run *run);
+
+/* media.c: what a file is, by the end of its name, or else by its first bytes. */
+struct cs_str cs_media_type(struct cs_str name, struct cs_str content);
+/* Is it text, as far as the first bytes tell? */
+bool cs_media_text(struct cs_str content);
+
+/* lineage.c: an execution has read this artifact. */
 void cs_lineage_read(struct cs_run *run, const struct cs_artifact_row *row);
-int cs_step_collect(struct cs_run *run, struct cs_err *err); /* files of /workspace/out */
+void cs_lineage_done(struct cs_run *run);
 
 #endif

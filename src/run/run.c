@@ -45,7 +45,9 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
     /* SETTLE: whatever happened before, what follows is done */
     cs_step_release, /* 5. its session has the new state and files                   hold.c      */
+    cs_step_collect, /*    files in /workspace/out are artifacts                     collect.c   */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
+    cs_step_trace,   /*    what they were made from                                  lineage.c   */
     cs_step_end,     /*    how it ended is on record                                 record.c    */
 };
 
@@ -79,8 +81,9 @@ static void on_turn(struct cs_place *place)
     cs_run_go((struct cs_run *)((char *)place - offsetof(struct cs_run, place)));
 }
 
-void cs_runner_set(struct cs_runner *r, uint64_t artifact_bytes)
+void cs_runner_set(struct cs_runner *r, uint64_t artifact_bytes, uint64_t artifact_quota)
 {
+    r->artifact_quota = artifact_quota;
     r->artifact_bytes = artifact_bytes ? artifact_bytes : ARTIFACT_BYTES;
 }
 
@@ -94,7 +97,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     r->store = options->store;
     r->sessions = options->sessions;
     r->most_waiting = options->most_waiting ? options->most_waiting : MOST_WAITING;
-    cs_runner_set(r, options->artifact_bytes);
+    cs_runner_set(r, options->artifact_bytes, options->artifact_quota);
     r->journal_bytes = options->journal_bytes ? options->journal_bytes : JOURNAL_BYTES;
     r->queue.most = options->most_running ? options->most_running : MOST_RUNNING;
     r->queue.go = on_turn;
@@ -180,6 +183,8 @@ void cs_run_finish(struct cs_run *run)
     cs_buf_done(&run->err);
     cs_buf_done(&run->envelope);
     free(run->records);
+    cs_artifacts_done(run);
+    cs_lineage_done(run);
     cs_catalogue_unref(run->catalogue);
     cs_player_free(run->player);
     cs_journal_done(run);
@@ -223,6 +228,7 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     cs_gate_close(run);
     cs_asks_close(run);
     run->job = NULL;
+    run->harvest = end->harvest;
     if (run->hold && end->state.len)
         run->new_state = cs_arena_dup(&run->arena, end->state);
     settle(run, end);
@@ -427,6 +433,7 @@ static int start_job(struct cs_run *run, struct cs_err *err)
         .state_bytes = run->state_bytes,
         .workspace = run->request.workspace ? run->request.workspace : run->workspace,
         .workspace_out = run->request.workspace ? NULL : run->workspace_out,
+        .harvest = run->on_record,
         .mcp_servers = -1,
     };
     cs_run_waits_no_more(run);

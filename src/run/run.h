@@ -126,6 +126,8 @@ struct cs_call {
 struct cs_artifact {
     struct cs_str id; /* the handle: "art_" + 32 hex digits */
     struct cs_str name, media_type;
+    const char *kind; /* "result", "stdout", "file", "stored" */
+    unsigned char hash[32];
     uint64_t size;
 };
 
@@ -169,6 +171,9 @@ struct cs_result {
     uint32_t tool_calls;
     const struct cs_artifact *artifacts;
     uint32_t artifact_count;
+    uint32_t left_out_count;       /* things that should have become artifacts, and did not; */
+    const struct cs_str *left_out; /* why, of the first few: "'big.bin' has more than ..." */
+    uint32_t left_out_named;
     struct cs_provenance provenance;
     struct cs_str cached_from;    /* the execution whose answer this is; empty: its own */
     uint64_t cached_age_ms;       /* of that answer */
@@ -219,7 +224,8 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
                   struct cs_runner **runner, struct cs_err *err);
 void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *ctx);
 unsigned cs_runner_ready(const struct cs_runner *runner);
-void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes); /* while it runs */
+/* While it runs; as in struct cs_runner_options. */
+void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes, uint64_t artifact_quota);
 /* The same: as cache_bytes and cache_ms of the options. */
 void cs_runner_set_cache(struct cs_runner *runner, uint64_t bytes, int64_t ms);
 /* Forgets the answers of a tenant (empty: of all), here and in the store; results of tools too.

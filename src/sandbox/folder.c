@@ -49,7 +49,7 @@ static int count(struct cs_folder_size *size, uint64_t bytes, struct cs_err *err
     return 0;
 }
 
-static int copy_bytes(int in, int out, uint64_t max)
+int cs_folder_copy_bytes(int in, int out, uint64_t max)
 {
     char chunk[65536];
     for (uint64_t done = 0; done < max;) {
@@ -73,7 +73,7 @@ static int copy_bytes(int in, int out, uint64_t max)
 }
 
 /* Copies keep the time of the last change, so what a program left alone is recognised by it. */
-static bool same_already(int to, const char *name, const struct stat *st)
+bool cs_folder_same_file(int to, const char *name, const struct stat *st)
 {
     struct stat old;
     return fstatat(to, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode) &&
@@ -95,7 +95,7 @@ static int copy_file(int from, int to, const char *name, struct cs_folder_size *
         return 0;
     if (count(size, (uint64_t)st.st_size, err) < 0)
         return -1;
-    if (same_already(to, name, &st))
+    if (cs_folder_same_file(to, name, &st))
         return 0;
     char part[32];
     snprintf(part, sizeof part, ".caisson-%08x.part", (unsigned)size->files);
@@ -105,7 +105,7 @@ static int copy_file(int from, int to, const char *name, struct cs_folder_size *
     if (out < 0)
         return cs_fail_errno(err, "%s", name);
     struct timespec times[2] = {st.st_atim, st.st_mtim};
-    if (copy_bytes(in, out, (uint64_t)st.st_size) < 0 || futimens(out, times) < 0 ||
+    if (cs_folder_copy_bytes(in, out, (uint64_t)st.st_size) < 0 || futimens(out, times) < 0 ||
         renameat(to, part, to, name) < 0) {
         cs_fail_errno(err, "%s", name);
         unlinkat(to, part, 0);
@@ -197,7 +197,7 @@ static bool same_level(DIR *a, int b, unsigned depth)
             return false;
         bool file = S_ISREG(st.st_mode) && st.st_nlink == 1;
         bool dir = S_ISDIR(st.st_mode) && depth < CS_FOLDER_DEPTH;
-        if (file ? !same_already(b, name, &st) : dir && !same_dir(dirfd(a), b, name, depth))
+        if (file ? !cs_folder_same_file(b, name, &st) : dir && !same_dir(dirfd(a), b, name, depth))
             return false;
         entries += file || dir;
     }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 
@@ -24,6 +25,12 @@ struct cs_folder_size {
 /* Regular files and directories of `from` to the same names in `to` (both directory fds, borrowed).
  * Stops with CS_LIMIT at the maximum. Existing regular files are replaced. */
 int cs_folder_copy(int from, int to, struct cs_folder_size *size, struct cs_err *err);
+
+/* Up to `max` bytes from one file to the other; -1 with errno. */
+int cs_folder_copy_bytes(int in, int out, uint64_t max);
+
+/* Is there a file of this name in `at`, of the same size and time of its last change? */
+bool cs_folder_same_file(int at, const char *name, const struct stat *st);
 
 /* Would copying change nothing, and leave nothing of `b` behind? By names, sizes and the times of
  * the last change. */

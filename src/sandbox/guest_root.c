@@ -238,7 +238,7 @@ static int add_scratch(const struct cs_limits *limits, const char *home, struct 
     char shape[96];
     snprintf(shape, sizeof shape, "size=%llu,nr_inodes=%llu,mode=0700",
              (unsigned long long)limits->scratch_bytes,
-             (unsigned long long)limits->scratch_files + 3);
+             (unsigned long long)limits->scratch_files + 4);
     if (make_dir(r->root, "scratch", err) < 0)
         return -1;
     if (mount("tmpfs", "scratch", "tmpfs", MS_NOSUID | MS_NODEV, shape) < 0)
@@ -252,6 +252,9 @@ static int add_scratch(const struct cs_limits *limits, const char *home, struct 
             return -1;
         if (mkdirat(r->root, inner, 0700) < 0)
             return cs_fail_errno(err, "make /%s", dirs[i]);
+        if (i == 0 && strcmp(home, "workspace") == 0 &&
+            mkdirat(r->root, "scratch/home/out", 0700) < 0)
+            return cs_fail_errno(err, "make /workspace/out");
         CS_AUTO_FD int tree = open_tree(r->root, inner, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
         if (tree < 0)
             return cs_fail_errno(err, "take /%s", dirs[i]);

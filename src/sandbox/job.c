@@ -236,10 +236,13 @@ static bool succeeded(const struct cs_job *j)
 static void tidy_work(uv_work_t *w)
 {
     struct cs_job *j = w->data;
+    cs_roots_trim(&j->roots);
     if (j->copied_in && !j->workspace_out)
         cs_roots_copy_out(&j->roots, j->workspace, &j->work_err);
     else if (j->copied_in && succeeded(j))
         cs_roots_copy_new(&j->roots, j->workspace, j->workspace_out, &j->work_err);
+    if (j->wants_harvest)
+        j->end.harvest = cs_roots_harvest(&j->roots, j->copied_in ? j->workspace : NULL);
     cs_roots_done(&j->roots);
 }
 

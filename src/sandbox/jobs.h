@@ -130,6 +130,7 @@ struct cs_job {
     bool decided;  /* end.how is final */
     bool reported; /* DONE came, payload holds it */
     bool copied_in;
+    bool wants_harvest;
     struct cs_job_end end;
     struct cs_buf payload, state;
     uv_work_t work;

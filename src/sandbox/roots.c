@@ -20,6 +20,7 @@ static const char *const root_names[CS_ROOT_COUNT] = {
 };
 
 #define LIST_MAX 10000
+#define OUT      "out" /* of /workspace */
 
 void cs_roots_init(struct cs_roots *r, const char *scratch, int mcp_servers, int skills,
                    const struct cs_limits *limits)
@@ -241,10 +242,21 @@ static void refund(struct cs_roots *r, uint64_t bytes, uint32_t files)
     r->files -= files < r->files ? files : r->files;
 }
 
+/* /workspace/out is there when it is first written to. */
+static void make_out(struct cs_roots *r, const struct spot *s)
+{
+    if (s->root != CS_ROOT_WORKSPACE || strncmp(s->rel, OUT "/", strlen(OUT "/")) != 0 ||
+        !charge(r, 0, 1))
+        return;
+    if (mkdirat(r->dir[s->root], OUT, 0700) < 0)
+        refund(r, 0, 1);
+}
+
 static int op_write(struct cs_roots *r, const struct spot *s, struct cs_str data, bool append,
                     bool exclusive)
 {
     int root = r->dir[s->root];
+    make_out(r, s);
     CS_AUTO_FD int fd = cs_open_beneath(root, s->rel, O_WRONLY | (append ? O_APPEND : 0));
     bool fresh = fd < 0 && errno == ENOENT;
     if (fd < 0 && !fresh)
@@ -360,6 +372,7 @@ static int make_dir(struct cs_roots *r, const struct spot *s)
 
 static int op_mkdir(struct cs_roots *r, const struct spot *s, bool parents)
 {
+    make_out(r, s);
     if (!parents)
         return make_dir(r, s);
     struct spot step = *s;
@@ -413,6 +426,7 @@ static int op_remove(struct cs_roots *r, const struct spot *s, bool recursive, b
 
 static int op_rename(struct cs_roots *r, const struct spot *s, const struct spot *to)
 {
+    make_out(r, to);
     CS_AUTO_FD int from_dir = open_parent(r, s);
     CS_AUTO_FD int to_dir = from_dir < 0 ? -1 : open_parent(r, to);
     if (to_dir < 0)
@@ -548,6 +562,21 @@ int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *e
     if (r->dir[CS_ROOT_WORKSPACE] < 0 || copy_to(r, host_dir, err) == 0)
         return 0;
     return cs_wrap(err, "workspace '%s'", host_dir);
+}
+
+void cs_roots_trim(struct cs_roots *r)
+{
+    if (r->dir[CS_ROOT_WORKSPACE] >= 0)
+        unlinkat(r->dir[CS_ROOT_WORKSPACE], OUT, AT_REMOVEDIR);
+}
+
+struct cs_harvest *cs_roots_harvest(struct cs_roots *r, const char *old)
+{
+    char dir[4096];
+    int n = snprintf(dir, sizeof dir, "%s-out", r->scratch);
+    if (n < 0 || (size_t)n >= sizeof dir)
+        return NULL;
+    return cs_harvest(r->dir[CS_ROOT_WORKSPACE], old, dir, !r->adopted && !old, r->bytes_max);
 }
 
 int cs_roots_copy_new(struct cs_roots *r, const char *old, const char *fresh, struct cs_err *err)

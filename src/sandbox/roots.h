@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "sandbox/harvest.h"
 #include "sandbox/limits.h"
 #include "sandbox/wire.h"
 
@@ -60,6 +61,12 @@ enum cs_answer cs_roots_module(struct cs_roots *r, struct cs_str path, struct cs
  * are left out. Copying out overwrites what has the same name and deletes nothing. */
 int cs_roots_copy_in(struct cs_roots *r, const char *host_dir, struct cs_err *err);
 int cs_roots_copy_out(struct cs_roots *r, const char *host_dir, struct cs_err *err);
+
+/* A /workspace/out that is empty goes, so that it makes no difference. */
+void cs_roots_trim(struct cs_roots *r);
+
+/* What is in /workspace/out and was not there when `old` (may be NULL) was copied in. */
+struct cs_harvest *cs_roots_harvest(struct cs_roots *r, const char *old);
 
 /* Copies /workspace into `fresh`, which is made; not if it is still what `old` is. On failure
  * `fresh` is not there, and the error names no path of the host. */

@@ -449,6 +449,7 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->language = spec->language;
     j->workspace = spec->workspace ? cs_strdup(spec->workspace) : NULL;
     j->workspace_out = spec->workspace_out ? cs_strdup(spec->workspace_out) : NULL;
+    j->wants_harvest = spec->harvest;
     if (spec->state.len)
         j->state_bytes =
             at_most(spec->state_bytes ? spec->state_bytes : CS_STATE_DEFAULT, CS_STATE_MAX);

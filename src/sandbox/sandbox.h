@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "sandbox/harvest.h"
 #include "sandbox/limits.h"
 #include "sandbox/role.h"
 #include "sandbox/walls.h"
@@ -58,6 +59,7 @@ struct cs_job_spec {
     /* Not there yet: made, and /workspace copied to it instead, if the program succeeded and left
      * files that differ from those of `workspace`. NULL: `workspace` itself, whatever happened. */
     const char *workspace_out;
+    bool harvest; /* what it leaves in /workspace/out is wanted */
     enum cs_clock clock;
     int64_t start_us;      /* what the program's clock shows first; 0: now */
     int mcp_servers;       /* directory that becomes /mcp-servers, lent until started; -1: none */
@@ -89,6 +91,7 @@ struct cs_job_end {
     bool scratch_full; /* no byte or no file was left; `limit` says which */
     bool fork_refused; /* a guest: the limit of processes was reached */
     uint64_t wall_us, cpu_us, memory_peak;
+    struct cs_harvest *harvest; /* to be freed by whoever wanted it; NULL: there is nothing */
     struct cs_err err;
 };
 

@@ -122,6 +122,14 @@ static int run_add(struct cs_db *db, struct cs_op *op)
     return -1;
 }
 
+static void tell_added(const struct cs_op *op)
+{
+    bool fine = !op->err.code;
+    if (op->done.artifacts)
+        op->done.artifacts(op->ctx, &op->err, fine ? &op->row.artifact : NULL, fine ? 1 : 0,
+                           (struct cs_str){0});
+}
+
 static int run_get(struct cs_db *db, struct cs_op *op)
 {
     sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_ARTIFACT_GET, &op->err, "ss", op->id, op->tenant);
@@ -242,7 +250,7 @@ static void tell_sources(const struct cs_op *op)
 /* --- the operations --- */
 
 static const struct cs_op_kind
-    kind_add = {.writes = true, .before = before_add, .run = run_add, .tell = cs_op_tell_stored},
+    kind_add = {.writes = true, .before = before_add, .run = run_add, .tell = tell_added},
     kind_get = {.run = run_get, .after = after_get, .tell = tell},
     kind_list = {.run = run_list, .tell = tell},
     kind_remove = {.writes = true, .steps = true, .run = run_remove, .tell = cs_op_tell_stored},
@@ -254,11 +262,11 @@ static const struct cs_op_kind
     kind_sources = {.run = run_sources, .tell = tell_sources};
 
 void cs_store_artifact_add(struct cs_store *store, const struct cs_artifact_row *row,
-                           struct cs_str content, cs_stored *done, void *ctx)
+                           struct cs_str content, cs_artifact_found *done, void *ctx)
 {
     struct cs_op *op = cs_op_new(store, &kind_add, ctx);
     struct cs_artifact_row *r = &op->row.artifact;
-    op->done.stored = done;
+    op->done.artifacts = done;
     op->text = content;
     *r = *row;
     cs_op_keep(op, (struct cs_str *[]){&r->id, &r->tenant, &r->execution, &r->session, &r->name,

@@ -63,7 +63,8 @@ struct cs_entry_row {
     uint64_t seq; /* 1, 2, 3, ... without a gap */
     unsigned char hash[32];
     struct cs_str text; /* canonical JSON, one line: what the hash is of */
-    /* What stands beside it, for finding it, without `data`: verify compares it with the text. */
+    /* What stands beside it, for finding it (no session, no data): verify compares it with the
+     * text. */
     struct cs_entry columns;
 };
 
@@ -354,9 +355,10 @@ typedef void cs_artifact_found(void *ctx, const struct cs_err *err,
                                const struct cs_artifact_row *rows, size_t count,
                                struct cs_str content);
 
-/* CS_LIMIT: the tenant would keep more than `quota`. */
+/* `done` gets the row as it is now, without the content. CS_LIMIT: the tenant would keep more than
+ * `quota`. */
 void cs_store_artifact_add(struct cs_store *s, const struct cs_artifact_row *row,
-                           struct cs_str content, cs_stored *done, void *ctx);
+                           struct cs_str content, cs_artifact_found *done, void *ctx);
 /* With up to `max` bytes of its content from `offset` on; `max` 0: the row alone, also of one that
  * is gone. */
 void cs_store_artifact_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,

@@ -1,30 +1,9 @@
 #include "tools/secret.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <string.h>
 #include <sys/random.h>
-
-void cs_base64(struct cs_str bytes, struct cs_buf *out)
-{
-    if (bytes.len == 0)
-        return;
-    /* EVP_EncodeBlock writes a NUL as well. */
-    char *to = cs_buf_room(out, (bytes.len + 2) / 3 * 4 + 1);
-    int n = EVP_EncodeBlock((unsigned char *)to, (const unsigned char *)bytes.at, (int)bytes.len);
-    cs_buf_added(out, (size_t)n);
-}
-
-void cs_base64url(struct cs_str bytes, struct cs_buf *out)
-{
-    size_t start = out->len;
-    cs_base64(bytes, out);
-    while (out->len > start && out->at[out->len - 1] == '=')
-        out->len--;
-    for (size_t i = start; i < out->len; i++)
-        out->at[i] = out->at[i] == '+' ? '-' : out->at[i] == '/' ? '_' : out->at[i];
-}
 
 int cs_random_text(struct cs_buf *out, struct cs_err *err)
 {

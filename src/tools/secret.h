@@ -1,15 +1,13 @@
 /*
- * Random text, hashes and base64 as OAuth and HTTP headers want them. Over libcrypto.
+ * Random text and hashes as OAuth and HTTP headers want them. Over libcrypto.
  */
 #ifndef CS_TOOLS_SECRET_H
 #define CS_TOOLS_SECRET_H
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
-
-void cs_base64(struct cs_str bytes, struct cs_buf *out);
-void cs_base64url(struct cs_str bytes, struct cs_buf *out); /* without padding */
 
 /* 43 characters of base64url: 256 random bits. CS_SYSTEM if the system gives none. */
 int cs_random_text(struct cs_buf *out, struct cs_err *err);

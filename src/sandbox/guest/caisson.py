@@ -14,6 +14,7 @@ program to the next. A tool that fails raises `caisson.ToolError`.
 """
 
 import asyncio as _asyncio
+import binascii as _binascii
 import fcntl as _fcntl
 import json as _json
 import os as _os
@@ -302,13 +303,31 @@ def read_tool_definition(path):
 
 
 class _Storage:
-    """What was too large for an answer is kept under a handle, 'art_...'."""
+    """What is kept under a handle, 'art_...': large results, files of /workspace/out, and what was put here."""
 
-    def get(self, id, *, offset=None, length=None):
-        """Its value; with `offset` or `length`, a part of its text: {text, next, size}."""
-        given = {"offset": offset, "length": length}
+    def get(self, id, *, offset=None, length=None, binary=False):
+        """Its value; with `offset` or `length`, a part of its text: {text, next, size}. With
+        `binary` it is bytes, and a part {bytes, next, size}."""
+        given = {"offset": offset, "length": length, "as": "bytes" if binary else None}
         part = {k: v for k, v in given.items() if v is not None}
-        return call("caisson", "storageGet", {"id": str(id), **part})
+        answer = call("caisson", "storageGet", {"id": str(id), **part})
+        if not binary:
+            return answer
+        answer["bytes"] = _binascii.a2b_base64(answer.pop("base64"))
+        return answer["bytes"] if offset is None and length is None else answer
+
+    def put(self, name, value, *, media_type=None):
+        """Keeps a text, bytes, or anything that has a JSON form: {id, name, size, media_type, hash}."""
+        args = {"name": str(name)}
+        if media_type is not None:
+            args["media_type"] = str(media_type)
+        if isinstance(value, str):
+            args["text"] = value
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            args["base64"] = _binascii.b2a_base64(value, newline=False).decode("ascii")
+        else:
+            args["value"] = value
+        return call("caisson", "storagePut", args)
 
     def list(self):
         """Those that can be opened here, newest first."""

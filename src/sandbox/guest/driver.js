@@ -95,7 +95,21 @@ const caisson = {
   searchTools: (query = '', options = {}) => caisson.call('caisson', 'searchTools', { query: String(query), ...options }).then(listed),
   readToolDefinition: (path) => caisson.call('caisson', 'readToolDefinition', { path: String(path) }),
   storage: {
-    get: (id, { offset, length } = {}) => caisson.call('caisson', 'storageGet', { id: String(id), offset, length }),
+    async get(id, { offset, length, as } = {}) {
+      const part = await caisson.call('caisson', 'storageGet', { id: String(id), offset, length, as });
+      if (as !== 'bytes') return part;
+      const { base64, ...rest } = part;
+      const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
+      return offset === undefined && length === undefined ? bytes : { ...rest, bytes };
+    },
+    put(name, value, { mediaType } = {}) {
+      const args = { name: String(name), media_type: mediaType };
+      if (typeof value === 'string') args.text = value;
+      else if (ArrayBuffer.isView(value)) args.base64 = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+      else if (value instanceof ArrayBuffer) args.base64 = Buffer.from(value).toString('base64');
+      else args.value = value ?? null;
+      return caisson.call('caisson', 'storagePut', args);
+    },
     list: () => caisson.call('caisson', 'storageList'),
   },
   progress(progress, total, message) {

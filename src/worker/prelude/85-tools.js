@@ -164,13 +164,32 @@
         },
         searchTools: rt.searchTools,
         readToolDefinition: rt.readToolDefinition,
-        // What was too large for an answer: get('art_...') is its value; with { offset, length }, a part of its text.
+        // What is kept under a handle: get('art_...') is its value; with { offset, length }, a part of its text; with
+        // { as: 'bytes' }, its bytes. put('name', value) keeps a value, a text or bytes, and gives the handle.
         storage: {
             get(id, options) {
                 const args = ObjectCreate(null);
                 args.id = String(id);
-                if (p.isObject(options)) for (const key of ['offset', 'length']) if (options[key] !== undefined) args[key] = +options[key];
-                return rt.callTool('caisson', 'storageGet', args);
+                if (!p.isObject(options)) return rt.callTool('caisson', 'storageGet', args);
+                for (const key of ['offset', 'length']) if (options[key] !== undefined) args[key] = +options[key];
+                if (options.as !== 'bytes') return rt.callTool('caisson', 'storageGet', args);
+                args.as = 'bytes';
+                const whole = args.offset === undefined && args.length === undefined;
+                return p.PromiseThen(rt.callTool('caisson', 'storageGet', args), (part) => {
+                    part.bytes = p.FromBase64(part.base64);
+                    delete part.base64;
+                    return whole ? part.bytes : part;
+                });
+            },
+            put(name, value, options) {
+                const args = ObjectCreate(null);
+                args.name = String(name);
+                const type = p.isObject(options) ? options.mediaType ?? options.media_type : undefined;
+                if (type !== undefined) args.media_type = String(type);
+                if (typeof value === 'string') args.text = value;
+                else if (p.ArrayBufferIsView(value) || p.isArrayBuffer(value)) args.base64 = p.ToBase64(rt.bytesOf(value));
+                else args.value = value === undefined ? null : value;
+                return rt.callTool('caisson', 'storagePut', args);
             },
             list() {
                 return rt.callTool('caisson', 'storageList', ObjectCreate(null));

@@ -12,7 +12,7 @@ static int add(struct fixture *f, const char *id, const char *tenant, const char
                                   .name = CS_STR("result.json"),
                                   .media_type = CS_STR("application/json"),
                                   .created = 1000};
-    return F(f, cs_store_artifact_add, f_stored, &row, content);
+    return F(f, cs_store_artifact_add, f_artifacts, &row, content);
 }
 
 static int get(struct fixture *f, const char *id, const char *tenant, uint64_t offset, size_t max)

@@ -50,7 +50,7 @@ static int add(struct fixture *f, const char *id, const char *execution, const c
                                   .kind = CS_STR("file"),
                                   .quota = quota,
                                   .created = 1000};
-    return F(f, cs_store_artifact_add, f_stored, &row, cs_str(content));
+    return F(f, cs_store_artifact_add, f_artifacts, &row, cs_str(content));
 }
 
 static int usage(struct fixture *f)
