@@ -11,6 +11,8 @@ import threading
 from serving import Daemon
 from watching import RECORDER, metrics, until
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 
 def with_recorder(t):
     t.file("caisson.json", json.dumps({"mcpServers": {"rec": {"command": sys.executable, "args": [RECORDER, os.path.join(t.dir, "calls")]}}}))
@@ -160,7 +162,7 @@ def count_settled(t):
 
 
 def test_metrics_please_promtool(t):
-    promtool = shutil.which("promtool")
+    promtool = shutil.which("promtool", path=os.pathsep.join([os.environ["PATH"], os.path.join(ROOT, "build")]))
     if not promtool:
         t.skip("promtool is not installed")
     with_recorder(t)
