@@ -82,7 +82,8 @@ static const struct cs_route routes[] = {
      "Forget the answers that are kept for this tenant", "", "204:none", "503",
      cs_rest_delete_cache},
     {"GET", "/statistics", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getStatistics", "state",
-     "Figures since the start", "", "200:Statistics", "", cs_rest_get_statistics},
+     "Figures of a window of time", "Window FiguresTenant", "200:Statistics", "",
+     cs_rest_get_statistics},
     {"GET", "/metrics", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getMetrics", "state",
      "Figures for Prometheus", "", "200:text", "", cs_rest_get_metrics},
 };
