@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "store/inside.h"
@@ -515,12 +516,12 @@ static void a_batch_that_is_undone_is_done_again_one_by_one(void **state)
     assert_int_equal(F(f, cs_store_key_get, f_keys, CS_STR("k")), CS_OK);
 }
 
-/* Until a change fails; what it failed of. */
-static struct cs_err fill(struct fixture *f)
+/* Until a change fails; what it failed of, and how many did not. */
+static struct cs_err fill(struct fixture *f, int *told)
 {
     char *big = cs_calloc(20001, 1);
     memset(big, 'x', 20000);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = *told = 0; i < 1000; i++, ++*told) {
         char id[24];
         snprintf(id, sizeof id, "exec_%d", i);
         struct cs_execution_row row = f_execution(id, "default");
@@ -568,7 +569,8 @@ static int on_a_full_disk(const char *dir, const char *ballast)
     if (cs_file_replace(path, cs_strn(zeros, 1 << 20), 0600, &err) < 0)
         return 10;
     free(zeros);
-    err = fill(&f);
+    int told;
+    err = fill(&f, &told);
     if (err.code != CS_SYSTEM || !strstr(err.msg, "disk is full") || !strstr(err.msg, dir))
         return 11;
     cs_store_health(f.store, &err);
@@ -577,6 +579,17 @@ static int on_a_full_disk(const char *dir, const char *ballast)
     struct cs_str a = CS_STR("exec_0");
     if (F(&f, cs_store_execution_get, f_executions, CS_STR("default"), a) != CS_OK)
         return 13;
+    /* New work is refused, blobs too, and no file is left halfway. */
+    struct cs_execution_row row = f_execution("exec_new", "default");
+    char *large = cs_calloc(2 << 20, 1);
+    for (int i = 0; i < 2 << 20; i++)
+        large[i] = (char)((unsigned)i * 7919u >> 5 ^ (unsigned)i);
+    if (F(&f, cs_store_execution_begin, f_executions, &row) != CS_SYSTEM)
+        return 15;
+    if (F(&f, cs_store_blob_put, f_blob, cs_strn(large, 2 << 20)) != CS_SYSTEM ||
+        !strstr(f.err.msg, "disk is full"))
+        return 16;
+    free(large);
     /* Room is made, and it gets well without being asked for anything. */
     unlink(path);
     for (int i = 0; i < 50 && err.code; i++) {
@@ -584,7 +597,14 @@ static int on_a_full_disk(const char *dir, const char *ballast)
         cs_store_health(f.store, &err);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
-    return err.code ? 14 : 0;
+    if (err.code)
+        return 14;
+    /* Whatever was told is there, also for who opens it anew. */
+    f_close(&f);
+    f_open(&f);
+    struct cs_execution_filter filter = {.limit = 1000};
+    F(&f, cs_store_executions, f_executions, CS_STR("default"), &filter);
+    return f.count == (size_t)told ? 0 : 17;
 }
 
 static void a_full_disk_is_told_and_forgiven(void **state)
@@ -601,7 +621,172 @@ static void a_full_disk_is_told_and_forgiven(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A file may grow no further: as a full disk, but of the process alone. */
+static int in_a_small_file(struct fixture *f)
+{
+    int told;
+    signal(SIGXFSZ, SIG_IGN);
+    uv_loop_init(&f->loop);
+    f_open(f);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1500000, 1500000});
+    struct cs_err err = fill(f, &told);
+    if (err.code != CS_SYSTEM || !strstr(err.msg, f->dir) || !told)
+        return 11;
+    struct cs_execution_filter filter = {.limit = 1000};
+    F(f, cs_store_executions, f_executions, CS_STR("default"), &filter);
+    if (f->count != (size_t)told)
+        return 12;
+    cs_store_health(f->store, &err);
+    return err.code == CS_SYSTEM ? told : 13;
+}
+
+static void a_file_that_cannot_grow_loses_nothing(void **state)
+{
+    struct fixture *f = *state;
+    int status;
+    f_close(f);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(in_a_small_file(f));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_true(WEXITSTATUS(status) > 13);
+    f_open(f);
+    struct cs_execution_filter filter = {.limit = 1000};
+    F(f, cs_store_executions, f_executions, CS_STR("default"), &filter);
+    assert_int_equal(f->count, WEXITSTATUS(status));
+}
+
+/* Somebody overwrites the file while it is used: it is told, and nothing crashes. */
+static void a_file_that_is_damaged_in_use_is_told(void **state)
+{
+    struct fixture *f = *state;
+    char path[128], noise[4096];
+    for (int i = 0; i < 2000; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "exec_%d", i);
+        struct cs_execution_row row = f_execution(id, "default");
+        cs_store_execution_begin(f->store, &row, NULL, NULL);
+    }
+    f_close(f);
+    f_open(f);
+    snprintf(path, sizeof path, "%s/caisson.db", f->dir);
+    memset(noise, 0xFF, sizeof noise);
+    int fd = open(path, O_RDWR), bad = 0;
+    struct stat st;
+    assert_int_equal(fstat(fd, &st), 0);
+    for (off_t at = 4096; at < st.st_size; at += 4096)
+        assert_int_equal(pwrite(fd, noise, sizeof noise, at), sizeof noise);
+    for (int i = 0; i < 20; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "new_%d", i);
+        struct cs_execution_row row = f_execution(id, "default");
+        if (F(f, cs_store_execution_begin, f_executions, &row) == CS_OK)
+            continue;
+        bad++;
+        assert_int_equal(f->err.code, CS_SYSTEM);
+        assert_contains(f->err.msg, "damaged");
+    }
+    close(fd);
+    assert_true(bad > 0);
+    struct cs_err err = {0};
+    cs_store_health(f->store, &err);
+    assert_int_equal(err.code, CS_SYSTEM);
+}
+
+static size_t log_size(struct fixture *f)
+{
+    char path[128];
+    struct stat st = {0};
+    snprintf(path, sizeof path, "%s/caisson.db-wal", f->dir);
+    return stat(path, &st) < 0 ? 0 : (size_t)st.st_size;
+}
+
+/* 80 MB without a pause: they do not stay in the log. */
+static void the_log_does_not_grow_for_ever(void **state)
+{
+    struct fixture *f = *state;
+    size_t most = 0;
+    char *big = cs_calloc(100001, 1);
+    memset(big, 'x', 100000);
+    order = (struct order){0};
+    for (int i = 0; i < 800; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "exec_%d", i);
+        struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
+        done.envelope = cs_strn(big, 100000);
+        cs_store_execution_begin(f->store, &row, NULL, NULL);
+        cs_store_execution_end(f->store, &done, in_order, (void *)(intptr_t)i);
+        while (order.next < i - 10)
+            uv_run(&f->loop, UV_RUN_ONCE);
+        most = log_size(f) > most ? log_size(f) : most;
+    }
+    free(big);
+    f_close(f);
+    assert_int_equal(order.wrong, 0);
+    assert_true(most > 4 << 20);
+    assert_in_range(most, 4 << 20, 60 << 20);
+    assert_int_equal(log_size(f), 0);
+}
+
 /* --- versions --- */
+
+/* As the first version left it: one of each, one execution still running, by somebody gone. */
+static const char version_1[] =
+    "INSERT INTO keys VALUES ('k1', 'ci', 'default', 'admin', zeroblob(32), 1, 0, 0, 5);"
+    "INSERT INTO sessions VALUES (7, 's1', 'default', 'ann', 'n', 3, 1, 2, 0, 0, 9);"
+    "INSERT INTO states VALUES ('s1', '{\"a\":1}');"
+    "INSERT INTO executions VALUES (3, 'x1', 'default', 'ann', 's1', 'completed', '', 'typescript',"
+    " 'why', 'once', 'fp', 10, 20, '', '{\"status\":\"completed\"}');"
+    "INSERT INTO executions VALUES (4, 'x2', 'default', 'ann', '', 'running', '', 'typescript', '',"
+    " '', '', 11, 0, '1-dead', '');"
+    "INSERT INTO artifacts VALUES (5, 'a1', 'default', 'x1', 's1', 'result', 'application/json',"
+    " zeroblob(32), 1234, 12);"
+    "INSERT INTO artifacts VALUES (6, 'a2', 'default', 'x1', 's1', 'stdout', 'text/plain',"
+    " zeroblob(32), 66, 13);"
+    "INSERT INTO trash VALUES (zeroblob(32));";
+
+static void what_version_1_had_is_there(void **state)
+{
+    struct fixture *f = *state;
+    f_close(f);
+    cs_dir_remove(AT_FDCWD, f->dir);
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    sql(f, "PRAGMA journal_mode = WAL");
+    sql(f, cs_migrations[0]);
+    sql(f, "PRAGMA user_version = 1");
+    sql(f, version_1);
+    f_open(f);
+    assert_int_equal(F(f, cs_store_key_get, f_keys, CS_STR("k1")), CS_OK);
+    assert_int_equal(f->keys[0].used, 5);
+    assert_int_equal(F(f, cs_store_session_get, f_sessions, CS_STR("default"), CS_STR("s1")),
+                     CS_OK);
+    assert_str_is(f->sessions[0].state, "{\"a\":1}");
+    assert_int_equal(F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("x1")),
+                     CS_OK);
+    const struct cs_execution_row *r = f->executions;
+    assert_str_is(r->envelope, "{\"status\":\"completed\"}");
+    assert_str_is(r->key, "once");
+    assert_true(r->created == 10 && r->finished == 20 && !r->durable);
+    F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("x2"));
+    assert_str_is(f->executions[0].status, "cancelled");
+    struct cs_execution_filter filter = {.limit = 10, .session = CS_STR("s1")};
+    F(f, cs_store_executions, f_executions, CS_STR("default"), &filter);
+    assert_int_equal(f->count, 1);
+    F(f, cs_store_artifacts, f_artifacts, CS_STR("default"), CS_STR(""), CS_STR("x1"), 10);
+    assert_int_equal(f->count, 2);
+    assert_str_is(f->artifacts[0].kind, "stdout");
+    assert_str_is(f->artifacts[1].kind, "result");
+    sql(f, "SELECT bytes || ' ' || files FROM kept WHERE tenant = 'default'");
+    assert_string_equal(answer, "1300 2");
+    /* Its number goes on where it was. */
+    struct cs_execution_row row = f_execution("x3", "default");
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    sql(f, "SELECT seq FROM executions WHERE id = 'x3'");
+    assert_string_equal(answer, "5");
+    sql(f, "PRAGMA integrity_check");
+    assert_string_equal(answer, "ok");
+}
 
 static void every_older_version_becomes_this_one(void **state)
 {
@@ -719,8 +904,12 @@ int main(void)
         WITH(a_directory_that_cannot_be_written_is_refused),
         WITH(a_locked_file_makes_changes_fail_and_reads_work),
         WITH(a_full_disk_is_told_and_forgiven),
+        WITH(a_file_that_cannot_grow_loses_nothing),
+        WITH(a_file_that_is_damaged_in_use_is_told),
+        WITH(the_log_does_not_grow_for_ever),
         WITH(a_batch_that_is_undone_is_done_again_one_by_one),
         WITH(every_older_version_becomes_this_one),
+        WITH(what_version_1_had_is_there),
         CS_TEST(a_step_that_fails_leaves_the_version_before),
         CS_TEST(every_list_has_its_index),
     };
