@@ -268,8 +268,10 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
         .fixtures = d->fixtures,
     };
     watch(d);
-    if (cs_mcp_new(d->loop, &mcp, &d->mcp, err) == 0)
+    if (cs_mcp_new(d->loop, &mcp, &d->mcp, err) == 0) {
+        cs_runner_resume(d->world.runner);
         return 0;
+    }
     cs_daemon_shut(d);
     uv_run(d->loop, UV_RUN_DEFAULT);
     return -1;

@@ -51,6 +51,13 @@ static const struct cs_option run_options[] = {
     {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
      false},
     {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
+    {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
+    {"clock", 0, "KIND", "events (default): time stands still between answers; live: it runs",
+     "events live", false},
+    {"durable", 0, NULL, "if this process is killed, the next 'caisson serve' goes on with it",
+     NULL, false},
+    {"cache", 0, "MODE", "an answer that is known: use, off (default), only, refresh",
+     "use off only refresh", false},
     {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
     {"jobs", 0, "N", "with --batch: how many at once", NULL, true},
     {NULL, 0, NULL, NULL, NULL, false},
@@ -115,6 +122,19 @@ static const struct cs_option tools_call_options[] = {
     {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
     {"verbose", 'v', NULL, "also the figures", NULL, false},
     {"timeout", 't', "TIME", "of the call (default: what the server's entry says)", NULL, false},
+    {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
+    OUTPUT,
+    CONFIG,
+    END,
+};
+
+static const struct cs_option replay_options[] = {
+    {"diff", 0, NULL, "show what is different: result, logs, calls", NULL, false},
+    {"code", 0, "FILE", "run this program in the recorded world instead; - reads it from stdin",
+     NULL, false},
+    {"all", 0, NULL, "every execution that is on record", NULL, false},
+    {"tenant", 0, "NAME", "whose execution it is (default default)", NULL, false},
+    {"verbose", 'v', NULL, "also the result", NULL, false},
     OUTPUT,
     CONFIG,
     END,
@@ -491,6 +511,20 @@ const struct cs_verb cs_verbs[] = {
      "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
      "the file.\n",
      no_options, cs_verb_config, NULL, config_verbs},
+    {"replay", "ID | --all", "run an execution again, from the record",
+     "Runs an execution again in a fresh jail with no tool connected: it hears what it heard then, "
+     "at the same times, and must come to the same result. If it does not, it says at which call "
+     "they part. With --code another program runs in the world that was recorded, which shows "
+     "what a change would have answered. Nothing is kept but an entry in the ledger.\n"
+     "\n"
+     "The exit status is 0 if the outputs are the same, 1 if they differ or it cannot be replayed. "
+     "Executions of 'caisson run -v' say their ID; 'caisson audit list' and GET /executions list "
+     "them.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson replay ex_0193c2d7a1f0c0ffee00c0ffee00c0ff --diff\n"
+     "  caisson replay ex_0193c2d7a1f0c0ffee00c0ffee00c0ff --code mended.ts --diff\n",
+     replay_options, cs_verb_replay, NULL, NULL},
     {"stats", "", "figures of what ran: how much, how fast, how well",
      "From the data directory, whether anything runs or not: executions, errors, time, memory, "
      "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "

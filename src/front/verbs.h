@@ -103,6 +103,7 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_serve(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_mcp(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_openapi(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_replay(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_stats(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_doctor(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_help(const struct cs_verb *verb, int argc, char **argv);

@@ -29,6 +29,7 @@ struct cs_world_options {
     const char *config, *policy;              /* from the command line, or NULL */
     const char *model;                        /* directory of a static model for search, or NULL */
     bool watch, eager;                        /* see cs_tools_options */
+    bool no_tools;                            /* nothing of the outside is connected */
     const struct cs_sandbox_options *sandbox; /* NULL: no runner */
     unsigned asks;                            /* see cs_runner_options */
     const struct cs_settings *settings;       /* NULL: nothing is kept, and nobody waits */
