@@ -301,6 +301,43 @@ static const struct cs_verb audit_verbs[] = {
     LAST,
 };
 
+#define TENANT_OPTION                                               \
+    {                                                               \
+        "tenant", 0, "NAME", "whose (default default)", NULL, false \
+    }
+
+static const struct cs_option executions_list_options[] = {
+    {"session", 's', "ID", "only of this session", NULL, false},
+    {"status", 0, "STATUS", "only those that are so",
+     "running awaiting_approval completed failed denied cancelled", false},
+    {"limit", 'n', "N", "how many, the newest first (default 20)", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option executions_show_options[] = {TENANT_OPTION, OUTPUT, END};
+
+static const struct cs_option executions_provenance_options[] = {
+    {"attest", 0, NULL, "signed: an in-toto statement in a DSSE envelope", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb executions_verbs[] = {
+    {"executions list", "", "what ran, newest first", "", executions_list_options,
+     cs_verb_executions_list, NULL, NULL},
+    {"executions show", "ID", "all that is known about one: its envelope", "",
+     executions_show_options, cs_verb_executions_show, NULL, NULL},
+    {"executions provenance", "ID", "where its result comes from",
+     "Hashes of code, inputs and outputs, the tools it called, on whose word, and the hash of its "
+     "last entry in the ledger. With --attest it is signed with the key of the ledger "
+     "('caisson audit key').\n",
+     executions_provenance_options, cs_verb_executions_provenance, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_option cache_clear_options[] = {
     {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
     END,
@@ -498,6 +535,9 @@ const struct cs_verb cs_verbs[] = {
      "  caisson stats --window 7d\n"
      "  caisson stats --tenant acme -o json\n",
      stats_options, cs_verb_stats, NULL, NULL},
+    {"executions", "VERB", "what ran, and where its results come from",
+     "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
+     NULL, executions_verbs},
     {"audit", "VERB", "the ledger: what happened, and the proof of it",
      "Every execution, call, key, session, change of configuration and refused request is an entry "
      "of one chain of hashes, signed with the key of this data directory. docs/ledger.md explains "
