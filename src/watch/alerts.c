@@ -295,8 +295,21 @@ static void on_tick(uv_timer_t *timer)
                 tell(a, (enum kind)i, t, now);
 }
 
+static void complain(const char *name)
+{
+    for (int i = 0; i < ALERTS; i++)
+        if (strcmp(name, names[i]) == 0)
+            return;
+    cs_log_line(CS_LOG_WARN, "alert",
+                "alerts.on: there is no '%s'; there are timeout, memory_kill, error_rate, "
+                "sensitive_output, denied_call",
+                name);
+}
+
 void cs_alerts_set(struct cs_alerts *a, const struct cs_alert_rules *rules)
 {
+    for (size_t n = 0; rules->on && rules->on[n]; n++)
+        complain(rules->on[n]);
     for (int i = 0; i < KINDS; i++) {
         a->on[i] = i >= ALERTS;
         for (size_t n = 0; rules->on && rules->on[n]; n++)
