@@ -217,6 +217,127 @@ static const struct cs_verb keys_verbs[] = {
     LAST,
 };
 
+#define LEDGER_FILTERS                                                                        \
+    {"tenant", 0, "NAME", "only of this tenant", NULL, false},                                \
+        {"execution", 'x', "ID", "only of this execution", NULL, false},                      \
+        {"principal", 0, "NAME", "only what this one did", NULL, false},                      \
+    {                                                                                         \
+        "event", 'e', "NAME", "only these: execution.settled, or execution. for all of them", \
+            NULL, false                                                                       \
+    }
+
+static const struct cs_option audit_list_options[] = {
+    LEDGER_FILTERS,
+    {"since", 0, "TIME", "not before: 2h, 3d (ago), or 2026-01-31T08:00:00Z", NULL, false},
+    {"until", 0, "TIME", "not after", NULL, false},
+    {"limit", 'n', "N", "how many, the newest first (default 50)", NULL, false},
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option audit_show_options[] = {OUTPUT, END};
+
+static const struct cs_option audit_tail_options[] = {
+    {"lines", 'n', "N", "how many (default 20)", NULL, false},
+    {"follow", 'f', NULL, "go on with what happens from now on", NULL, false},
+    LEDGER_FILTERS,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option audit_export_options[] = {
+    {"from", 0, "SEQ", "begin with this entry (default: the first there is)", NULL, false},
+    {"to", 0, "SEQ", "end with this entry (default: the last)", NULL, false},
+    END,
+};
+
+static const struct cs_option audit_verify_options[] = {
+    {"key", 'k', "FILE", "the public key that must have signed (default: this machine's)", NULL,
+     false},
+    {"checkpoint", 0, "TEXT|@FILE", "a checkpoint kept elsewhere, which must be part of it", NULL,
+     false},
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb audit_verbs[] = {
+    {"audit list", "", "entries of the ledger, newest first",
+     "Examples:\n"
+     "  caisson audit list --event request. --since 1d\n"
+     "  caisson audit list --principal ci --limit 10 -o json\n",
+     audit_list_options, cs_verb_audit_list, NULL, NULL},
+    {"audit show", "SEQ | ex_ID", "one entry, or all of an execution", "", audit_show_options,
+     cs_verb_audit_show, NULL, NULL},
+    {"audit tail", "", "the last entries, and what comes after them",
+     "Examples:\n"
+     "  caisson audit tail -f --event call.\n",
+     audit_tail_options, cs_verb_audit_tail, NULL, NULL},
+    {"audit export", "[FILE]", "write the ledger to a file that can be checked without us",
+     "Lines of canonical JSON, with the signed end in the first one; to stdout, or to a FILE that "
+     "is not there yet, compressed if its name ends in .zst. A ledger that does not fit is not "
+     "exported.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson audit export ledger.jsonl.zst\n"
+     "  caisson audit export --from 1000 | tail -n +2 | jq .event\n",
+     audit_export_options, cs_verb_audit_export, NULL, NULL},
+    {"audit verify", "[FILE]", "check the ledger, an export, or a copied database",
+     "Without a FILE the ledger of this machine. Reads all of it, offline, and names the first "
+     "entry that does not fit: changed, removed, inserted, moved, cut off, or signed by a foreign "
+     "key. Only a checkpoint that was kept elsewhere shows that the end was cut off together with "
+     "its signatures.\n"
+     "\n"
+     "The exit status is 0 if it fits, 1 if it does not.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson audit verify\n"
+     "  caisson audit verify ledger.jsonl.zst --key ledger.pub --checkpoint @yesterday.json\n",
+     audit_verify_options, cs_verb_audit_verify, NULL, NULL},
+    {"audit checkpoint", "", "sign the ledger as it is now",
+     "Prints one line. Keep it where whoever could change the ledger cannot reach.\n", no_options,
+     cs_verb_audit_checkpoint, NULL, NULL},
+    {"audit key", "", "the public key of the ledger", "", audit_show_options, cs_verb_audit_key,
+     NULL, NULL},
+    LAST,
+};
+
+#define TENANT_OPTION                                               \
+    {                                                               \
+        "tenant", 0, "NAME", "whose (default default)", NULL, false \
+    }
+
+static const struct cs_option executions_list_options[] = {
+    {"session", 's', "ID", "only of this session", NULL, false},
+    {"status", 0, "STATUS", "only those that are so",
+     "running awaiting_approval completed failed denied cancelled", false},
+    {"limit", 'n', "N", "how many, the newest first (default 20)", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option executions_show_options[] = {TENANT_OPTION, OUTPUT, END};
+
+static const struct cs_option executions_provenance_options[] = {
+    {"attest", 0, NULL, "signed: an in-toto statement in a DSSE envelope", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb executions_verbs[] = {
+    {"executions list", "", "what ran, newest first", "", executions_list_options,
+     cs_verb_executions_list, NULL, NULL},
+    {"executions show", "ID", "all that is known about one: its envelope", "",
+     executions_show_options, cs_verb_executions_show, NULL, NULL},
+    {"executions provenance", "ID", "where its result comes from",
+     "Hashes of code, inputs and outputs, the tools it called, on whose word, and the hash of its "
+     "last entry in the ledger. With --attest it is signed with the key of the ledger "
+     "('caisson audit key').\n",
+     executions_provenance_options, cs_verb_executions_provenance, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_option cache_clear_options[] = {
     {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
     END,
@@ -414,6 +535,18 @@ const struct cs_verb cs_verbs[] = {
      "  caisson stats --window 7d\n"
      "  caisson stats --tenant acme -o json\n",
      stats_options, cs_verb_stats, NULL, NULL},
+    {"executions", "VERB", "what ran, and where its results come from",
+     "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
+     NULL, executions_verbs},
+    {"audit", "VERB", "the ledger: what happened, and the proof of it",
+     "Every execution, call, key, session, change of configuration and refused request is an entry "
+     "of one chain of hashes, signed with the key of this data directory. docs/ledger.md explains "
+     "it.\n",
+     no_options, cs_verb_tools, NULL, audit_verbs},
+    {"backup", "FILE", "copy the store to a file, while it is in use",
+     "One consistent file with everything but the contents of artifacts. FILE must not be there "
+     "yet.\n",
+     no_options, cs_verb_backup, NULL, NULL},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

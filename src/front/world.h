@@ -8,12 +8,14 @@
 
 #include "front/data.h"
 #include "front/settings.h"
+#include "ledger/ledger.h"
 #include "run/run.h"
 #include "watch/watch.h"
 
 struct cs_world {
     struct cs_policy *policy;
-    struct cs_store *store; /* NULL, like the sessions: not asked for */
+    struct cs_ledger *ledger; /* NULL, like the store and the sessions: not asked for */
+    struct cs_store *store;
     struct cs_sessions *sessions;
     struct cs_tools *tools;   /* NULL: there is no configuration */
     struct cs_runner *runner; /* NULL: not asked for */
