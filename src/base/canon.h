@@ -15,8 +15,8 @@
 /* Duplicate names: the last one counts, as in JSON.parse. A number that no double holds stands as
  * it was written; half a pair of surrogates becomes U+FFFD. */
 void cs_json_canon(struct cs_json_val v, struct cs_buf *out);
-/* CS_INVALID: it is no JSON, or has a number that no double holds; CS_LIMIT: it is deeper than that,
- * or has more than 64 MiB. Then nothing was appended. */
+/* CS_INVALID: it is no JSON, or has a number that no double holds; CS_LIMIT: it is deeper than
+ * that, or has more than 64 MiB. Then nothing was appended. */
 int cs_canon(struct cs_str json, struct cs_buf *out, struct cs_err *err);
 /* SHA-256 of the canonical form; of the bytes themselves if they are no JSON. */
 void cs_canon_hash(struct cs_str json, unsigned char hash[32]);

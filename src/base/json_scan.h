@@ -1,5 +1,6 @@
 /*
- * Runs of uninteresting bytes, sixteen at a time where the machine can. Private to base/json*.c.
+ * Runs of uninteresting bytes, sixteen at a time where the machine can. For base/json*.c, and
+ * whoever reads lines that we have written.
  *
  * Nothing is read beyond `end`: the text may be the last thing on its page.
  */

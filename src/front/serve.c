@@ -101,6 +101,7 @@ static void on_sweep(uv_timer_t *t)
     struct cs_daemon *d = t->data;
     cs_store_executions_forget(d->world.store, cs_time_ms() - (int64_t)d->settings.executions_keep,
                                NULL, NULL);
+    cs_store_cache_forget(d->world.store, (struct cs_str){0}, cs_time_ms(), NULL, NULL);
 }
 
 /* --- the end --- */

@@ -249,6 +249,19 @@ static const struct cs_verb artifacts_verbs[] = {
     LAST,
 };
 
+static const struct cs_option cache_clear_options[] = {
+    {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
+    END,
+};
+
+static const struct cs_verb cache_verbs[] = {
+    {"cache clear", "", "forget the answers that are kept",
+     "Those in the data directory. What a server that runs has in memory is forgotten by DELETE "
+     "/cache (with an admin key), or when it expires.\n",
+     cache_clear_options, cs_verb_cache_clear, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_verb config_verbs[] = {
     {"config show", "", "the settings as they count here, and where each comes from",
      "Shows what differs from the defaults. A setting comes from a flag of 'caisson serve', the "
@@ -404,6 +417,10 @@ const struct cs_verb cs_verbs[] = {
      "what caisson.storage.put was given. They are kept in the data directory as long as their "
      "executions, and up to artifacts.quota.\n",
      no_options, cs_verb_tools, NULL, artifacts_verbs},
+    {"cache", "VERB", "answers of executions that are kept",
+     "An execution that is asked for again within cache.ttl is answered with what the first one "
+     "answered, if all it did was to read.\n",
+     no_options, cs_verb_tools, NULL, cache_verbs},
     {"config", "VERB", "the settings: show them, check them, explain them",
      "Settings are in the same file as the servers (see 'caisson help add'): "
      "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "

@@ -92,6 +92,12 @@ static uint64_t artifact_bytes(const struct cs_settings *s)
     return s->output_tokens;
 }
 
+/* 0: there is none. */
+static uint64_t cache_bytes(const struct cs_settings *s)
+{
+    return s->cache_ttl ? s->cache_memory : 0;
+}
+
 void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
 {
     struct cs_session_limits limits = session_limits(s);
@@ -99,6 +105,8 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
         cs_sessions_set(w->sessions, &limits);
     if (w->runner)
         cs_runner_set(w->runner, artifact_bytes(s), s->artifacts_quota);
+    if (w->runner)
+        cs_runner_set_cache(w->runner, cache_bytes(s), (int64_t)s->cache_ttl);
     struct cs_alert_rules rules = alert_rules(s);
     if (w->watch)
         cs_watch_set(w->watch, &rules);
@@ -171,6 +179,8 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         options.most_waiting = (uint32_t)o->settings->execution_queue;
         options.artifact_bytes = artifact_bytes(o->settings);
         options.artifact_quota = o->settings->artifacts_quota;
+        options.cache_bytes = cache_bytes(o->settings);
+        options.cache_ms = (int64_t)o->settings->cache_ttl;
     }
     return cs_runner_new(loop, &options, &w->runner, err);
 }

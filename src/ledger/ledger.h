@@ -37,17 +37,31 @@ int cs_ledger_open(const char *dir, struct cs_ledger **ledger, struct cs_err *er
 void cs_ledger_close(struct cs_ledger *ledger);
 const struct cs_chain *cs_ledger_chain(const struct cs_ledger *ledger);
 void cs_ledger_public(const struct cs_ledger *ledger, unsigned char key[32]);
-/* The public key of a file (ledger.pub, PEM). */
+/* The public key of a file (ledger.pub, PEM). CS_MISSING: there is no such file. */
 int cs_ledger_read_key(const char *path, unsigned char key[32], struct cs_err *err);
+/* For people: 32 hex digits in groups of four. */
+#define CS_FINGERPRINT 40
+void cs_ledger_fingerprint(const unsigned char key[32], char text[CS_FINGERPRINT]);
+
+/* A checkpoint of the last entry there is, signed now, as one line to be kept elsewhere (without
+ * the line's end). CS_MISSING: there is no entry. CS_CONFLICT: the ledger does not fit. */
+int cs_ledger_checkpoint(const char *database, const struct cs_ledger *ledger, struct cs_buf *line,
+                         struct cs_err *err);
 
 /*
- * An export is lines: a head {"caisson_ledger":1,"from","to","base","checkpoint":{...},...} with
- * the signed end, then entries and checkpoints in their order. Every byte of it counts. `ledger`
- * signs the end; NULL: the last checkpoint there is must cover it, or the end is not signed. A name
- * that ends in .zst is compressed.
+ * An export is lines: a head with the signed end,
+ *
+ *     {"base":{"hash":...,"seq":0},"caisson_ledger":1,"checkpoint":{...},"checkpoints":2,
+ *      "from":1,"head":...,"to":60}
+ *
+ * then the entries and, as {"checkpoint":{...}}, the checkpoints, in their order. `base` is the
+ * entry before the first, `head` the hash of the last, `checkpoints` how many lines of them. Every
+ * byte of it counts. `range` has only `from` and `to`. `ledger` signs the end, after the chain was
+ * checked: what does not fit is not signed, and not exported (CS_CONFLICT). NULL: the last
+ * checkpoint there is covers the end, or "checkpoint" is null. `compress`: with zstd.
  */
 int cs_ledger_export(const char *database, const struct cs_ledger_filter *range,
-                     const struct cs_ledger *ledger, FILE *out, struct cs_err *err);
+                     const struct cs_ledger *ledger, bool compress, FILE *out, struct cs_err *err);
 
 struct cs_ledger_check {
     uint64_t entries, checkpoints, from, to;
@@ -58,9 +72,14 @@ struct cs_ledger_check {
     bool key_given;         /* it was compared with a key that is known from elsewhere */
 };
 /*
- * Checks an export or a database; -1: it does not fit, and `err` says what and where, and so does
- * `check`. `key`: who must have signed, or NULL. `until`: a checkpoint that is known from elsewhere
- * (a line of an export, or `caisson audit checkpoint`), which must be part of it; or empty.
+ * Checks an export (also a compressed one), a database, or the one in a directory. CS_CONFLICT: it
+ * does not fit, and `err` says what and where, and so does `check`; other codes: it could not be
+ * read. `key`: who must have signed, or NULL: all by the same. `until`: a checkpoint that is known
+ * from elsewhere (a line of an export, or `caisson audit checkpoint`), which must be part of it; or
+ * empty.
+ *
+ * A database that begins later than with entry 1 must say itself, in a "ledger.archived" entry,
+ * that what was before is in an archive.
  */
 int cs_ledger_verify(const char *path, const unsigned char key[32], struct cs_str until,
                      struct cs_ledger_check *check, struct cs_err *err);

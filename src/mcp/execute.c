@@ -295,6 +295,7 @@ static void begin_code(struct cs_house_job *e, struct cs_request *request)
     uint64_t timeout = cs_house_options(call)->timeout_ms;
     request->limits.wall_clock = cs_house_number(cs_json_get(a, "timeout_ms"),
                                                  timeout ? timeout : request->limits.wall_clock);
+    cs_cache_mode_parse(cs_json_str(cs_json_get(a, "cache"), &call->arena), &request->cache);
     /* It is one of the schema's. */
     cs_language_parse(cs_json_str(language, &call->arena), &request->language, NULL);
 }

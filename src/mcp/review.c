@@ -118,7 +118,8 @@ static void on_row(void *ctx, const struct cs_err *err, const struct cs_executio
     CS_AUTO_BUF struct cs_buf lost = {0};
     if (found.err.code == CS_OK && rows[0].envelope.len) {
         found.envelope = rows[0].envelope;
-    } else if (found.err.code == CS_OK && !cs_str_is(rows[0].status, "running")) {
+    } else if (found.err.code == CS_OK && !cs_str_is(rows[0].status, "running") &&
+               !cs_str_is(rows[0].status, "awaiting_approval")) {
         put_lost(&rows[0], &lost);
         found.envelope = cs_buf_str(&lost);
     } else if (found.err.code == CS_OK) {
@@ -182,6 +183,11 @@ void cs_house_running(struct cs_str id, const struct cs_found *found, struct cs_
     cs_json_put_z(&w, found->run ? cs_run_phase(found->run) : "running");
     cs_json_key(&w, "execution_id");
     cs_json_put_str(&w, id);
+    struct cs_str question = found->run ? cs_run_question(found->run) : (struct cs_str){0};
+    if (question.len) {
+        cs_json_key(&w, "question");
+        cs_json_put_raw(&w, question);
+    }
     cs_json_key(&w, "logs");
     cs_json_open(&w, '[');
     for (size_t i = 0; i < count; i++) {

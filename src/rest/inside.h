@@ -63,8 +63,8 @@ struct cs_rest {
     uv_loop_t *loop;
     struct cs_rest_options o;
     struct cs_visit *visits;
-    struct cs_schema *execution, *session; /* what bodies have to fit */
-    int64_t started;                       /* ms since 1970 */
+    struct cs_schema *execution, *session, *decision; /* what bodies have to fit */
+    int64_t started;                                  /* ms since 1970 */
 };
 
 struct cs_visit {
@@ -177,6 +177,7 @@ void cs_rest_get_root(struct cs_visit *v);
 void cs_rest_get_health(struct cs_visit *v);
 void cs_rest_get_openapi(struct cs_visit *v);
 void cs_rest_get_statistics(struct cs_visit *v);
+void cs_rest_delete_cache(struct cs_visit *v);
 void cs_rest_get_metrics(struct cs_visit *v);
 
 void cs_rest_post_execution(struct cs_visit *v);
@@ -186,6 +187,7 @@ void cs_rest_get_trace(struct cs_visit *v);
 void cs_rest_get_logs(struct cs_visit *v);
 void cs_rest_delete_execution(struct cs_visit *v);
 void cs_rest_post_replay(struct cs_visit *v);
+void cs_rest_post_decision(struct cs_visit *v);
 
 void cs_rest_get_servers(struct cs_visit *v);
 void cs_rest_get_tools(struct cs_visit *v);

@@ -103,7 +103,10 @@ int cs_rest_read_execution(const struct cs_rest_read *how, struct cs_str body, s
         .session = cs_json_str(cs_json_get(root, "session_id"), arena),
         .session_must_be_free = cs_json_is(cs_json_get(root, "on_busy"), "fail"),
         .intent = cs_json_str(cs_json_get(root, "intent"), arena),
+        .durable = cs_json_type(cs_json_get(root, "durable")) == CS_JSON_TRUE,
     };
+    /* It is one of the schema's. */
+    cs_cache_mode_parse(cs_json_str(cs_json_get(root, "cache"), arena), &request->cache);
     *async = cs_json_type(cs_json_get(root, "async")) == CS_JSON_TRUE;
     if (cs_json_type(language) != CS_JSON_NONE &&
         cs_language_parse(cs_json_str(language, arena), &request->language, err) < 0)

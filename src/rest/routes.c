@@ -33,6 +33,9 @@ static const struct cs_route routes[] = {
     {"POST", "/executions/{execution_id}/replay", CS_NEED_EXECUTE, CS_BODY_NONE, NULL,
      "replayExecution", "executions", "Run it again from its record (not available yet)", "", "",
      "404 501", cs_rest_post_replay},
+    {"POST", "/executions/{execution_id}/decision", CS_NEED_APPROVE, CS_BODY_JSON, "Decision",
+     "decideExecution", "executions", "Answer the question that a durable execution waits with", "",
+     "200:ExecutionRunning", "404 409 413 415", cs_rest_post_decision},
 
     {"GET", "/servers", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "listServers", "tools",
      "Tool servers and their state", "", "200:ServerList", "", cs_rest_get_servers},
@@ -80,6 +83,9 @@ static const struct cs_route routes[] = {
      "artifacts", "Where it comes from, and what was made from it", "Direction Depth LineageFormat",
      "200:Lineage 200:text", "404", cs_rest_get_lineage},
 
+    {"DELETE", "/cache", CS_NEED_ADMIN, CS_BODY_NONE, NULL, "clearCache", "state",
+     "Forget the answers that are kept for this tenant", "", "204:none", "503",
+     cs_rest_delete_cache},
     {"GET", "/statistics", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getStatistics", "state",
      "Figures since the start", "", "200:Statistics", "", cs_rest_get_statistics},
     {"GET", "/metrics", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getMetrics", "state",

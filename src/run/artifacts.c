@@ -115,7 +115,8 @@ int cs_step_keep(struct cs_run *run, struct cs_err *err)
 {
     struct cs_artifact_want want;
     (void)err;
-    if (!run->runner->store || !run->on_record || run->result.refused || next_large(run, &want) < 0)
+    if (!run->runner->store || !run->on_record || run->result.refused ||
+        run->result.cached_from.len || next_large(run, &want) < 0)
         return CS_ON;
     run->step--; /* there may be another one */
     cs_artifact_keep(run, &want, on_kept, run);

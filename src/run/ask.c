@@ -34,6 +34,8 @@ static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
 {
     struct cs_runner *runner = ctx;
     struct cs_run *run = whose(ask);
+    for (size_t i = 0; i < ask->call_count; i++)
+        cs_cache_never(((struct cs_gate_call *)ask->calls[i])->run, "somebody was asked");
     if (!run || !run->watch.ask)
         return false;
     struct cs_run_ask *open = CS_NEW(struct cs_run_ask);

@@ -114,6 +114,21 @@ static void put_name(struct digest *d, const char *key)
     put_head(d, key, text_of(d, d->root, key), NAME_TOKENS);
 }
 
+/* Its answer is an earlier one's: how old it is, and what to do about it. */
+static void put_cached(struct digest *d)
+{
+    int64_t age;
+    if (cs_json_type(cs_json_get(d->root, "cached")) != CS_JSON_TRUE ||
+        !cs_json_i64(cs_json_get(d->root, "cached_age_ms"), &age))
+        return;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    cs_buf_printf(&text, "%lld s ago; `cache`: \"refresh\" runs it again", (long long)age / 1000);
+    cs_json_key(&d->w, "cached");
+    cs_json_put_bool(&d->w, true);
+    cs_json_key(&d->w, "answered");
+    cs_json_put_str(&d->w, cs_buf_str(&text));
+}
+
 /* --- error --- */
 
 static void put_number(struct digest *d, struct cs_json_val object, const char *key)
@@ -372,6 +387,7 @@ static void compose(struct digest *d)
     put_name(d, "execution_id");
     put_name(d, "session_id");
     if (d->tokens >= LEAST_TOKENS) {
+        put_cached(d);
         put_error(d);
         put_failed_calls(d);
         put_artifacts(d);

@@ -90,6 +90,7 @@ static void search(struct cs_gate_call *c)
         cs_gate_refuse(c, invalid, cs_str(err.msg), (struct cs_str){0});
         return;
     }
+    cs_cache_saw_tools(run);
     cs_tools_find(run->runner->tools, run->catalogue, &find, &json);
     cs_gate_answer(c, CS_CALL_OK, CS_ANSWER_OK, cs_buf_str(&json));
 }
@@ -119,6 +120,7 @@ static void read_definition(struct cs_gate_call *c)
                        CS_STR("Paths are in the answers of searchTools."));
         return;
     }
+    cs_cache_saw_tools(run);
     if (cs_tools_read(run->runner->tools, run->catalogue, path, cs_gate_allowed, run, &text, &err) <
         0) {
         cs_gate_refuse(c, missing, cs_str(err.msg),
@@ -143,8 +145,10 @@ void cs_gate_own(struct cs_gate_call *c)
     struct cs_run *run = c->run;
     struct cs_str name = cs_buf_str(&c->name);
     bool is_search = cs_str_is(name, "searchTools");
-    if (cs_gate_storage(c))
+    if (cs_gate_storage(c)) {
+        cs_cache_never(run, "it reads artifacts");
         return;
+    }
     if (!is_search && !cs_str_is(name, "readToolDefinition")) {
         cs_gate_refuse(
             c, missing, CS_STR("there is no such function of caisson"),
@@ -208,6 +212,7 @@ static void answer_module(struct cs_gate_call *c, bool again)
     struct cs_run *run = c->run;
     CS_AUTO_BUF struct cs_buf message = {0};
     struct cs_str path = cs_buf_str(&c->name), server, tool;
+    cs_cache_saw_tools(run);
     parts_of(path, &server, &tool);
     bool there = !tool.len || cs_str_is(tool, "index") ||
                  cs_catalogue_find(run->catalogue, server, tool) != NULL;

@@ -149,6 +149,10 @@ static void put_calls(struct cs_json_writer *w, const struct cs_result *r)
         cs_json_put_f64(w, (double)c->us / 1000);
         number(w, "argument_bytes", c->argument_bytes);
         number(w, "result_bytes", c->result_bytes);
+        if (c->cached) {
+            cs_json_key(w, "cached");
+            cs_json_put_bool(w, true);
+        }
         member(w, "error", c->error);
         member(w, "drift", c->drift);
         cs_json_close(w, '}');
@@ -179,6 +183,17 @@ static void put_artifacts(struct cs_json_writer *w, const struct cs_result *r)
     number(w, "count", r->left_out_count);
     put_list(w, "reasons", r->left_out, r->left_out_named);
     cs_json_close(w, '}');
+}
+
+/* Its answer is that of an earlier one. */
+static void put_cached(struct cs_json_writer *w, const struct cs_result *r)
+{
+    if (!r->cached_from.len || r->failed)
+        return;
+    cs_json_key(w, "cached");
+    cs_json_put_bool(w, true);
+    member(w, "cached_from", r->cached_from);
+    number(w, "cached_age_ms", r->cached_age_ms);
 }
 
 static double average_latency_ms(const struct cs_result *r)
@@ -273,6 +288,7 @@ void cs_envelope(const struct cs_result *r, struct cs_buf *out)
     }
     put_calls(&w, r);
     put_artifacts(&w, r);
+    put_cached(&w, r);
     put_metrics(&w, r);
     put_risk(&w, &r->verdict);
     put_limits(&w, &r->limits);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "run/inside.h"
+#include "run/cache.h"
 
 #define TOKEN_BYTES 4
 
@@ -26,7 +26,7 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run)
     f->by_status[r->status]++;
     if (r->failed)
         f->by_error[r->error.type]++;
-    f->calls += r->tool_calls;
+    f->calls += r->cached_from.len ? 0 : r->tool_calls;
     for (uint32_t i = 0; i < r->tool_calls; i++)
         f->calls_failed += r->calls[i].status != CS_CALL_OK;
     double seconds = (double)r->wall_us / 1e6;
@@ -40,6 +40,10 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run)
 void cs_runner_figures(const struct cs_runner *runner, struct cs_figures *figures)
 {
     *figures = runner->figures;
+    if (runner->cache) {
+        figures->cache_bytes = runner->cache->shelf.bytes;
+        figures->cache_answers = runner->cache->shelf.count;
+    }
     figures->running = runner->queue.running;
     figures->waiting = runner->waiting;
     figures->ready = runner->sandbox_closed ? 0 : cs_sandbox_ready(runner->sandbox);

@@ -156,6 +156,9 @@ void cs_run_refuse(struct cs_run *run, const struct cs_err *err);
 /* It ends without having had a job. */
 void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err);
 void cs_run_waits_no_more(struct cs_run *run);
+/* Its result is there without a job. As a step: CS_ON it goes on with settling, CS_LATER it will.
+ */
+int cs_run_known(struct cs_run *run);
 /* The answer leaves. */
 void cs_run_finish(struct cs_run *run);
 
@@ -225,6 +228,8 @@ struct cs_gate_call {
     struct cs_await *await;
     struct cs_own_wait *wait; /* for the store: storage.c */
     struct cs_call_limits limits;
+    unsigned char cache_key[32]; /* cache_calls.c, if keep_ms is not 0 */
+    int64_t keep_ms;
     struct cs_buf server, name, arguments; /* as the program gave them */
 };
 
@@ -242,6 +247,8 @@ void cs_gate_answer(struct cs_gate_call *call, enum cs_call_status status, enum 
                     struct cs_str payload);
 void cs_gate_refuse(struct cs_gate_call *call, struct cs_refusal refusal, struct cs_str message,
                     struct cs_str suggestion);
+/* As the policy knows it. */
+struct cs_target cs_gate_target(const struct cs_tool *tool);
 /* May this run see that tool? `ctx` is the run. */
 bool cs_gate_allowed(void *ctx, const struct cs_tool *tool);
 
@@ -293,8 +300,18 @@ struct cs_player;
 
 /* cache.c */
 int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
-void cs_cache_keep(struct cs_run *run);                    /* it is settled: is it worth keeping? */
+void cs_cache_keep(struct cs_run *run);    /* it is done: is it worth keeping? Ends run->cache */
+void cs_cache_settled(struct cs_run *run); /* its session has not been given back yet */
+/* What its answer depends on: a tool that it called; all there are. Or it depends on so much that
+ * it is not kept. */
+void cs_cache_used(struct cs_run *run, const struct cs_tool *tool);
+void cs_cache_saw_tools(struct cs_run *run);
+void cs_cache_never(struct cs_run *run, const char *why);
 struct cs_cache;
+void cs_cache_free(struct cs_cache *cache);
+/* cache_calls.c. True: the call was answered. And what it was answered otherwise, if it is ok. */
+bool cs_cache_call(struct cs_gate_call *call);
+void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs_str value);
 
 /* resume.c */
 struct cs_resume;

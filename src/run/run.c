@@ -106,6 +106,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
         return -1;
     }
     cs_asks_open(r, options->asks);
+    cs_runner_set_cache(r, options->cache_bytes, options->cache_ms);
     *runner = r;
     return 0;
 }
@@ -116,6 +117,7 @@ static void close_if_empty(struct cs_runner *r)
         return;
     if (r->closed)
         r->closed(r->closed_ctx);
+    cs_cache_free(r->cache);
     free(r);
 }
 
@@ -203,14 +205,20 @@ void cs_run_waits_no_more(struct cs_run *run)
     run->runner->waiting--;
 }
 
-static void settle(struct cs_run *run, const struct cs_job_end *end)
+static void leave_way(struct cs_run *run)
 {
-    cs_settle(run, end);
     run->result.tokens_saved = cs_tokens_saved(run);
     run->settling = true;
     run->step = settle_step();
     cs_run_waits_no_more(run);
     cs_queue_quit(&run->runner->queue, &run->place);
+}
+
+static void settle(struct cs_run *run, const struct cs_job_end *end)
+{
+    cs_settle(run, end);
+    cs_cache_settled(run);
+    leave_way(run);
     cs_run_go(run);
 }
 
@@ -247,6 +255,30 @@ void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_er
     uv_timer_init(run->runner->loop, t);
     t->data = run;
     uv_timer_start(t, on_early, 0, 0);
+}
+
+static void on_known_closed(uv_handle_t *h)
+{
+    struct cs_run *run = h->data;
+    free(h);
+    cs_run_go(run);
+}
+
+static void on_known(uv_timer_t *t)
+{
+    uv_close((uv_handle_t *)t, on_known_closed);
+}
+
+int cs_run_known(struct cs_run *run)
+{
+    leave_way(run);
+    if (run->on_record)
+        return CS_ON; /* the store will call back */
+    uv_timer_t *t = CS_NEW(uv_timer_t);
+    uv_timer_init(run->runner->loop, t);
+    t->data = run;
+    uv_timer_start(t, on_known, 0, 0);
+    return CS_LATER;
 }
 
 void cs_run_refuse(struct cs_run *run, const struct cs_err *err)
@@ -579,6 +611,7 @@ struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, stru
         .code = CS_STR("return caisson.callTool(inputs.server, inputs.tool, inputs.arguments)"),
         .inputs = cs_buf_str(inputs),
         .limits = cs_limits_default(),
+        .cache = CS_CACHE_OFF, /* who asks for one call means that call */
     };
 }
 

@@ -225,6 +225,12 @@ void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *
 unsigned cs_runner_ready(const struct cs_runner *runner);
 /* While it runs; as in struct cs_runner_options. */
 void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes, uint64_t artifact_quota);
+/* The same: as cache_bytes and cache_ms of the options. */
+void cs_runner_set_cache(struct cs_runner *runner, uint64_t bytes, int64_t ms);
+/* Forgets the answers of a tenant (empty: of all), here and in the store; results of tools too.
+ * `done` comes if there is a store. */
+void cs_runner_clear_cache(struct cs_runner *runner, struct cs_str tenant, cs_stored *done,
+                           void *ctx);
 
 /*
  * `done` runs once, never before this has returned. With a store it runs after the execution is on
@@ -324,8 +330,10 @@ int cs_run_decide(struct cs_run *run, enum cs_resume_answer answer, struct cs_st
 struct cs_figures {
     uint64_t by_status[CS_STATUS_COUNT]; /* enum cs_status; those that are on record */
     uint64_t by_error[CS_ERROR_COUNT];
-    uint64_t refused; /* not even begun */
-    uint64_t calls, calls_failed;
+    uint64_t refused;                       /* not even begun */
+    uint64_t calls, calls_failed;           /* those of answers from the cache were made before */
+    uint64_t cache_hits, cache_misses;      /* of requests that would take a known answer */
+    uint64_t cache_bytes, cache_answers;    /* in memory, now; results of tools too */
     uint32_t running, waiting, ready;       /* now; ready: warm workers */
     uint64_t seconds_count[CS_RUN_BUCKETS]; /* executions that took up to cs_run_bucket(i) seconds,
                                              * each counted once; the last: longer */
@@ -341,6 +349,9 @@ const char *cs_call_status_name(enum cs_call_status status);
 const char *cs_status_name(enum cs_status status);
 const char *cs_error_type_name(enum cs_error_type type);
 const char *cs_language_name(enum cs_language language);
+
+/* "use", "off", "only", "refresh"; false: it is none of them. */
+bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode);
 
 /* CS_INVALID, with the known ones, if there is no such language. "ts", "py", "sh", "js" are
  * accepted. */

@@ -12,72 +12,6 @@
 #define BATCH_FILES 64
 #define BATCH_BYTES (4u * CS_MIB)
 
-static void send_frame(struct cs_job *j, enum cs_msg type, struct cs_buf *frame)
-{
-    struct cs_err err = {0};
-    if (j->proc && cs_wire_sent(&j->proc->reader, type, &err) == 0)
-        cs_proc_send(j->proc, frame);
-}
-
-/* ---- calls ---- */
-
-/* Notes a call that wants an answer; false if there are too many, or one of that id. */
-static bool open_call(struct cs_job *j, uint64_t id, size_t bytes)
-{
-    for (unsigned i = 0; i < j->open_count; i++)
-        if (j->open[i].id == id)
-            return false;
-    if (j->open_count >= CS_CALLS_AT_ONCE_MAX || bytes > CS_CALLS_BYTES_MAX - j->open_bytes)
-        return false;
-    if (j->open_count == j->open_cap) {
-        j->open_cap = j->open_cap ? j->open_cap * 2 : 8;
-        j->open = cs_realloc(j->open, j->open_cap, sizeof *j->open);
-    }
-    j->open[j->open_count++] = (struct cs_open_call){id, bytes};
-    j->open_bytes += bytes;
-    return true;
-}
-
-static void close_call(struct cs_job *j, uint64_t id)
-{
-    for (unsigned i = 0; i < j->open_count; i++) {
-        if (j->open[i].id != id)
-            continue;
-        j->open_bytes -= j->open[i].bytes;
-        j->open[i] = j->open[--j->open_count];
-        return;
-    }
-}
-
-void cs_job_result(struct cs_job *j, uint64_t id, enum cs_answer status, struct cs_str payload)
-{
-    close_call(j, id);
-    if (j->dying)
-        return;
-    CS_AUTO_BUF struct cs_buf b = {0};
-    cs_buf_room(&b, payload.len + 64);
-    size_t mark = cs_frame_begin(&b, CS_MSG_RESULT, id, cs_now_us());
-    cs_put_u8(&b, (uint8_t)status);
-    cs_put_str(&b, payload);
-    cs_frame_end(&b, mark);
-    send_frame(j, CS_MSG_RESULT, &b);
-}
-
-void cs_job_verdict(struct cs_job *j, bool allowed, const struct cs_limits *limits,
-                    struct cs_str message)
-{
-    if (j->dying)
-        return;
-    if (limits)
-        cs_job_tighten(j, limits);
-    CS_AUTO_BUF struct cs_buf b = {0};
-    size_t mark = cs_frame_begin(&b, CS_MSG_VERDICT, 0, cs_now_us());
-    cs_put_u8(&b, allowed);
-    cs_put_str(&b, message);
-    cs_frame_end(&b, mark);
-    send_frame(j, CS_MSG_VERDICT, &b);
-}
-
 /* ---- files and modules: done in the thread pool, several at a time ---- */
 
 static void free_file_job(struct cs_file_job *f)
@@ -122,26 +56,22 @@ static void batch_work(uv_work_t *w)
     }
 }
 
-static void put_module(struct cs_buf *b, const struct cs_file_job *f)
+static enum cs_msg tell(struct cs_job *j, const struct cs_file_job *f, struct cs_buf *out)
 {
-    size_t mark = cs_frame_begin(b, CS_MSG_MODULE, f->id, cs_now_us());
-    cs_put_u8(b, (uint8_t)f->answer);
-    cs_put_str(b, cs_buf_str(&f->canonical));
-    cs_put_str(b, cs_buf_str(&f->payload));
-    cs_frame_end(b, mark);
-}
-
-static void put_file(struct cs_job *j, struct cs_buf *b, const struct cs_file_job *f)
-{
-    if (f->answer == CS_ANSWER_LIMIT) {
+    if (!f->is_module && f->answer == CS_ANSWER_LIMIT) {
         j->end.scratch_full = true;
         j->end.limit =
             j->roots.files < j->roots.files_max ? CS_LIMIT_SCRATCH_BYTES : CS_LIMIT_SCRATCH_FILES;
     }
-    size_t mark = cs_frame_begin(b, CS_MSG_RESULT, f->id, cs_now_us());
-    cs_put_u8(b, (uint8_t)f->answer);
-    cs_put_str(b, cs_buf_str(&f->payload));
-    cs_frame_end(b, mark);
+    if (f->silent) /* it was answered from a record */
+        return CS_MSG_NONE;
+    return cs_job_tell(j,
+                       &(struct cs_heard){.kind = f->is_module ? CS_HEARD_MODULE : CS_HEARD_FILE,
+                                          .id = f->id,
+                                          .answer = f->answer,
+                                          .canonical = cs_buf_str(&f->canonical),
+                                          .payload = cs_buf_str(&f->payload)},
+                       out);
 }
 
 /* Is it a module of a server that may only not be known yet? */
@@ -181,10 +111,8 @@ static void batch_done(uv_work_t *w, int status)
             *end = f;
             end = &f->next;
         } else {
-            if (f->is_module)
-                put_module(&out, f);
-            else
-                put_file(j, &out, f);
+            if (!j->dying)
+                tell(j, f, &out);
             free_file_job(f);
         }
         f = next;
@@ -198,7 +126,7 @@ static void batch_done(uv_work_t *w, int status)
         return;
     }
     if (out.len) /* RESULT is allowed wherever MODULE is and a file could be asked for */
-        send_frame(j, CS_MSG_MODULE, &out);
+        cs_job_send(j, CS_MSG_MODULE, &out);
     next_batch(j);
     while (asks && !j->dying) {
         f = asks;
@@ -228,13 +156,30 @@ static void next_batch(struct cs_job *j)
     uv_queue_work(j->sandbox->loop, &j->batch_work, batch_work, batch_done);
 }
 
+static bool too_many_files(struct cs_job *j, unsigned count)
+{
+    if (count < FILES_WAITING_MAX)
+        return false;
+    struct cs_err err = {0};
+    cs_fail(&err, CS_DENIED, "more than %d file operations at once", FILES_WAITING_MAX);
+    cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
+    return true;
+}
+
+/* True: it is not for us to do. */
+static bool wished(struct cs_job *j, const struct cs_wish *wish)
+{
+    if (!j->events->wish || !j->events->wish(j->ctx, wish))
+        return j->dying; /* whoever was told has ended it */
+    if (wish->kind != CS_WISH_CALL && !too_many_files(j, j->wished_files))
+        j->wished_files++;
+    return true;
+}
+
 static void queue_file(struct cs_job *j, struct cs_file_job *f)
 {
-    if (j->file_count >= FILES_WAITING_MAX) {
+    if (too_many_files(j, j->file_count)) {
         free_file_job(f);
-        struct cs_err err = {0};
-        cs_fail(&err, CS_DENIED, "more than %d file operations at once", FILES_WAITING_MAX);
-        cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
         return;
     }
     f->next = NULL;
@@ -270,39 +215,83 @@ void cs_job_module(struct cs_job *j, uint64_t id, int mcp_servers, struct cs_str
         cs_buf_putstr(&f->payload, message);
     }
     CS_AUTO_BUF struct cs_buf frame = {0};
-    put_module(&frame, f);
-    send_frame(j, CS_MSG_MODULE, &frame);
+    cs_job_send(j, tell(j, f, &frame), &frame);
     free_file_job(f);
+}
+
+static void do_module(struct cs_job *j, const struct cs_wish *wish)
+{
+    struct cs_file_job *file = CS_NEW(struct cs_file_job);
+    file->is_module = true;
+    file->id = wish->id;
+    cs_buf_putstr(&file->path, wish->path);
+    queue_file(j, file);
+}
+
+static void do_file(struct cs_job *j, const struct cs_wish *wish, bool silent)
+{
+    struct cs_file_job *file = CS_NEW(struct cs_file_job);
+    file->id = wish->id;
+    file->silent = silent;
+    file->op = wish->op;
+    file->flags = wish->flags;
+    cs_buf_putstr(&file->path, wish->path);
+    cs_buf_putstr(&file->data, wish->data);
+    queue_file(j, file);
+}
+
+static bool changes_files(enum cs_file_op op)
+{
+    return op != CS_FILE_READ && op != CS_FILE_STAT && op != CS_FILE_LIST;
+}
+
+void cs_job_do(struct cs_job *j, const struct cs_wish *wish)
+{
+    if (j->dying)
+        return;
+    if (wish->kind != CS_WISH_CALL && j->wished_files > 0)
+        j->wished_files--;
+    switch (wish->kind) {
+    case CS_WISH_CALL:
+        j->events->call(j->ctx, wish->id, wish->server, wish->tool, wish->arguments);
+        break;
+    case CS_WISH_FILE:
+        do_file(j, wish, false);
+        break;
+    case CS_WISH_MODULE:
+        do_module(j, wish);
+        break;
+    }
+}
+
+void cs_job_redo(struct cs_job *j, const struct cs_wish *wish)
+{
+    if (!j->dying && wish->kind == CS_WISH_FILE && changes_files(wish->op))
+        do_file(j, wish, true);
 }
 
 static bool on_ask(struct cs_job *j, const struct cs_frame *f)
 {
-    struct cs_str body = f->body, path;
-    if (!cs_field_str(&body, &path))
+    struct cs_wish wish = {.kind = CS_WISH_MODULE, .id = f->id};
+    struct cs_str body = f->body;
+    if (!cs_field_str(&body, &wish.path))
         return false;
-    struct cs_file_job *file = CS_NEW(struct cs_file_job);
-    file->is_module = true;
-    file->id = f->id;
-    cs_buf_putstr(&file->path, path);
-    queue_file(j, file);
+    if (!wished(j, &wish))
+        do_module(j, &wish);
     return true;
 }
 
 static bool on_file(struct cs_job *j, const struct cs_frame *f)
 {
-    struct cs_str body = f->body, path, data;
+    struct cs_wish wish = {.kind = CS_WISH_FILE, .id = f->id};
+    struct cs_str body = f->body;
     uint8_t op;
-    uint32_t flags;
-    if (!cs_field_u8(&body, &op) || !cs_field_str(&body, &path) || !cs_field_str(&body, &data) ||
-        !cs_field_u32(&body, &flags) || op > CS_FILE_COPY)
+    if (!cs_field_u8(&body, &op) || !cs_field_str(&body, &wish.path) ||
+        !cs_field_str(&body, &wish.data) || !cs_field_u32(&body, &wish.flags) || op > CS_FILE_COPY)
         return false;
-    struct cs_file_job *file = CS_NEW(struct cs_file_job);
-    file->id = f->id;
-    file->op = (enum cs_file_op)op;
-    file->flags = flags;
-    cs_buf_putstr(&file->path, path);
-    cs_buf_putstr(&file->data, data);
-    queue_file(j, file);
+    wish.op = (enum cs_file_op)op;
+    if (!wished(j, &wish))
+        do_file(j, &wish, false);
     return true;
 }
 
@@ -323,11 +312,15 @@ static bool on_call(struct cs_job *j, const struct cs_frame *f)
         return false;
     if (++j->calls > j->limits.tool_calls) {
         cs_job_decide_limit(j, CS_LIMIT_TOOL_CALLS);
-    } else if (!open_call(j, f->id, arguments.len)) {
+    } else if (!cs_job_open_call(j, f->id, arguments.len)) {
         struct cs_err err = {0};
         cs_fail(&err, CS_DENIED, "more calls at once than are allowed, or two of one number");
         cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
-    } else {
+    } else if (!wished(j, &(struct cs_wish){.kind = CS_WISH_CALL,
+                                            .id = f->id,
+                                            .server = server,
+                                            .tool = tool,
+                                            .arguments = arguments})) {
         j->events->call(j->ctx, f->id, server, tool, arguments);
     }
     return true;
@@ -402,7 +395,7 @@ void cs_job_frame(struct cs_job *j, const struct cs_frame *f)
         [CS_MSG_ASK] = {on_ask, false},   [CS_MSG_FACTS] = {on_facts, false},
         [CS_MSG_CALL] = {on_call, false}, [CS_MSG_FILE] = {on_file, false},
         [CS_MSG_LOG] = {on_log, true},    [CS_MSG_PROGRESS] = {on_progress, true},
-        [CS_MSG_DONE] = {on_done, true},
+        [CS_MSG_DONE] = {on_done, true},  [CS_MSG_SLEEP] = {cs_job_on_sleep, false},
     };
     if (f->type >= CS_COUNT(handlers) || !handlers[f->type].handle ||
         (j->dying && !handlers[f->type].also_dying))
@@ -412,22 +405,4 @@ void cs_job_frame(struct cs_job *j, const struct cs_frame *f)
     struct cs_err err = {0};
     cs_fail(&err, CS_DENIED, "a %s message with broken fields", cs_msg_name(f->type));
     cs_job_decide_err(j, CS_ENDED_PROTOCOL, &err);
-}
-
-void cs_job_hear(struct cs_job *j, const struct cs_heard *heard)
-{
-    (void)j;
-    (void)heard;
-}
-
-void cs_job_wake(struct cs_job *j, int64_t time_us)
-{
-    (void)j;
-    (void)time_us;
-}
-
-void cs_job_pause(struct cs_job *j, bool paused)
-{
-    (void)j;
-    (void)paused;
 }

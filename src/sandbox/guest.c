@@ -33,7 +33,7 @@
 
 /* The scripts in guest/ know these by number. */
 _Static_assert(CS_MSG_CALL == 7 && CS_MSG_RESULT == 9 && CS_MSG_LOG == 10 &&
-                   CS_MSG_PROGRESS == 11 && CS_MSG_DONE == 12 && CS_WIRE_VERSION == 2 &&
+                   CS_MSG_PROGRESS == 11 && CS_MSG_DONE == 12 && CS_WIRE_VERSION == 3 &&
                    sizeof(struct cs_frame_head) == 24,
                "guest/caisson.py and guest/driver.js speak another protocol");
 

@@ -32,8 +32,8 @@ static void bound_memory(struct cs_job *j)
 
 void cs_job_begin(struct cs_job *j)
 {
+    j->begun = true;
     j->started_ns = cs_now_ns();
-    j->deadline_ns = j->started_ns + j->limits.wall_clock * 1000000u;
     j->cpu_at_start_us = cpu_us(j->proc->pid);
 }
 
@@ -48,6 +48,7 @@ void cs_job_give(struct cs_job *j, struct cs_proc *p)
         cs_job_decide_err(j, CS_ENDED_FAILED, &err);
         return;
     }
+    j->sent++;
     cs_proc_send(p, &j->program);
     cs_buf_done(&j->program);
 }
@@ -93,18 +94,29 @@ void cs_job_tighten(struct cs_job *j, const struct cs_limits *limits)
         if (value < cs_limit_get(&j->limits, (enum cs_limit)i))
             cs_limit_set(&j->limits, (enum cs_limit)i, value);
     }
-    j->deadline_ns = j->started_ns + j->limits.wall_clock * 1000000u;
     bound_memory(j);
     struct cs_err err = {0};
     if (j->cage && cs_cage_set(j->cage, &j->limits, WORKER_MEMORY_SLACK, &err) < 0)
         cs_job_decide_err(j, CS_ENDED_FAILED, &err);
 }
 
+void cs_job_pause(struct cs_job *j, bool paused)
+{
+    if (paused) {
+        if (j->pauses++ == 0)
+            j->pause_began_ns = cs_now_ns();
+    } else if (j->pauses > 0 && --j->pauses == 0 && j->begun) {
+        uint64_t from = j->pause_began_ns > j->started_ns ? j->pause_began_ns : j->started_ns;
+        j->paused_ns += cs_now_ns() - from;
+    }
+}
+
 void cs_job_tick(struct cs_job *j, uint64_t now)
 {
     if (j->dying || !j->proc)
         return;
-    if (now >= j->deadline_ns) {
+    uint64_t passed = now - j->started_ns - j->paused_ns;
+    if (j->begun && !j->pauses && passed >= j->limits.wall_clock * 1000000u) {
         cs_job_decide_limit(j, CS_LIMIT_WALL_CLOCK);
         return;
     }

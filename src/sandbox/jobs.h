@@ -1,6 +1,7 @@
 /*
  * Inside of sandbox/: what sandbox.c (the pool and its zygote), proc.c (a jailed process), job.c
- * (one execution), frames.c (what it says) and guest_job.c (the interpreters) share.
+ * (one execution), frames.c (what it says), answers.c (what it hears) and guest_job.c (the
+ * interpreters) share.
  *
  * A process is forked ahead of time, waits in the pool, gets one job, and dies with it:
  *
@@ -54,7 +55,8 @@ struct cs_proc {
 struct cs_file_job {
     struct cs_file_job *next;
     bool is_module;
-    bool asked; /* a module that was missing, and that somebody was asked for */
+    bool silent; /* for its effect alone: the answer came from a record */
+    bool asked;  /* a module that was missing, and that somebody was asked for */
     bool done;
     uint64_t id;
     enum cs_file_op op;
@@ -89,7 +91,21 @@ struct cs_job {
     void *ctx;
 
     struct cs_buf program; /* the PROGRAM frame, until it is sent */
-    uint64_t asked_ns, started_ns, deadline_ns, cpu_at_start_us;
+    uint64_t asked_ns, started_ns, cpu_at_start_us;
+    bool begun;      /* its time runs */
+    unsigned pauses; /* that have not ended */
+    uint64_t paused_ns, pause_began_ns;
+
+    enum cs_clock clock;
+    int64_t base_us; /* what time it was for the program at base_ns of the monotonic clock */
+    uint64_t base_ns;
+    int64_t last_us;  /* the time of the last frame */
+    uint64_t sent;    /* frames */
+    uint64_t wake_ns; /* when its next timer is due; 0: it has none */
+    bool asleep;      /* it waits, and nothing is on its way to it, */
+    int64_t due_us;   /* and this is when its next timer is due */
+    unsigned wished_files; /* that are answered from a record, and are not yet */
+
     struct cs_cage *cage;
     struct cs_usage usage;
     struct cs_roots roots;
@@ -146,6 +162,10 @@ struct cs_sandbox {
 
     uv_timer_t tick;  /* every CS_TICK_MS while a job is there */
     uv_timer_t sweep; /* every millisecond while a cage could not be removed yet */
+    int alarm;        /* a timerfd: when the first timer of a program is due */
+    uv_poll_t alarm_poll;
+    uint64_t alarm_ns; /* when that is; 0: it is off */
+    bool alarm_stale;  /* a program said something new about it */
     bool closing;
     unsigned handles;
     void (*closed)(void *ctx);
@@ -186,6 +206,17 @@ void cs_job_tick(struct cs_job *j, uint64_t now);
 int cs_job_cage(struct cs_job *j, struct cs_err *err);
 void cs_job_tighten(struct cs_job *j, const struct cs_limits *limits);
 void cs_job_copy_in(struct cs_job *j, void (*then)(struct cs_job *j));
+
+/* answers.c */
+void cs_job_time_starts(struct cs_job *j, int64_t at_us);
+/* Notes a call that wants an answer; false if there are too many, or one of that id. */
+bool cs_job_open_call(struct cs_job *j, uint64_t id, size_t bytes);
+/* Adds the frame of an answer to `out`, and its time to the answer. Returns which frame it is. */
+enum cs_msg cs_job_tell(struct cs_job *j, struct cs_heard *heard, struct cs_buf *out);
+void cs_job_send(struct cs_job *j, enum cs_msg type, struct cs_buf *frames);
+bool cs_job_on_sleep(struct cs_job *j, const struct cs_frame *f);
+int cs_alarm_open(struct cs_sandbox *s, struct cs_err *err);
+void cs_alarm_set(struct cs_sandbox *s); /* after frames were read */
 
 /* frames.c */
 void cs_job_frame(struct cs_job *j, const struct cs_frame *f);

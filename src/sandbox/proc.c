@@ -129,6 +129,7 @@ static bool frames(struct cs_proc *p)
         else if (idle_frame(p, &f, &err) < 0)
             return false;
     }
+    cs_alarm_set(p->sandbox);
     if (got < 0 && p->job)
         cs_job_decide_err(p->job, CS_ENDED_PROTOCOL, &err);
     return got == 0;

@@ -418,8 +418,9 @@ static void encode_program(struct cs_job *j, const struct cs_job_spec *spec)
         .argument_bytes = at_most(spec->limits.arguments, CS_CALL_MAX - CS_KIB),
         .calls_at_once = at_most(spec->limits.calls_at_once, CS_CALLS_AT_ONCE_MAX),
         .wall_ms = at_most(spec->limits.wall_clock, UINT32_MAX),
+        .clock = (uint32_t)spec->clock,
     };
-    size_t mark = cs_frame_begin(&j->program, CS_MSG_PROGRAM, 0, cs_now_us());
+    size_t mark = cs_frame_begin(&j->program, CS_MSG_PROGRAM, 0, j->base_us);
     cs_put_program(&j->program, &program);
     cs_frame_end(&j->program, mark);
 }
@@ -455,7 +456,8 @@ int cs_job_start(struct cs_sandbox *s, const struct cs_job_spec *spec,
     j->events = events;
     j->ctx = ctx;
     j->asked_ns = j->started_ns = cs_now_ns();
-    j->deadline_ns = UINT64_MAX;
+    j->clock = spec->clock;
+    cs_job_time_starts(j, spec->start_us ? spec->start_us : cs_now_us());
     j->next_servers = -1;
     char scratch[4096];
     snprintf(scratch, sizeof scratch, "%s/%d-%u", s->scratch_dir, (int)getpid(), ++s->numbers);
@@ -538,12 +540,17 @@ int cs_sandbox_new(uv_loop_t *loop, const struct cs_sandbox_options *options,
         free(s);
         return -1;
     }
+    if (cs_alarm_open(s, err) < 0) {
+        cs_cages_free(s->cages);
+        free(s);
+        return -1;
+    }
     s->scratch_dir = cs_strdup(options->scratch_dir);
     remove_leftovers(s->scratch_dir);
     uv_timer_init(loop, &s->tick);
     uv_timer_init(loop, &s->sweep);
     s->tick.data = s->sweep.data = s;
-    s->handles = 2;
+    s->handles = 3;
     if (s->options.pool && start_zygote(s, err) < 0) {
         cs_sandbox_close(s, NULL, NULL);
         return -1;
@@ -566,9 +573,11 @@ void cs_sandbox_maybe_closed(struct cs_sandbox *s)
     if (!uv_is_closing((uv_handle_t *)&s->tick)) {
         uv_close((uv_handle_t *)&s->tick, on_timer_closed);
         uv_close((uv_handle_t *)&s->sweep, on_timer_closed);
+        uv_close((uv_handle_t *)&s->alarm_poll, on_timer_closed);
     }
     if (s->handles)
         return;
+    cs_closep(&s->alarm);
     cs_cages_free(s->cages);
     free(s->scratch_dir);
     void (*closed)(void *) = s->closed;

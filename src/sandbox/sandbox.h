@@ -47,13 +47,6 @@ struct cs_sandbox_options {
 #define CS_RECYCLE_AFTER 2000
 #define CS_STATE_DEFAULT (1u << 20)
 
-/* How time passes inside. */
-enum cs_clock {
-    CS_CLOCK_EVENTS, /* it moves when the daemon answers or a timer fires */
-    CS_CLOCK_LIVE,   /* it runs, as outside */
-    CS_CLOCK_REPLAY, /* like EVENTS, and timers fire when cs_job_wake says so */
-};
-
 struct cs_job_spec {
     enum cs_language language;
     struct cs_str source; /* borrowed until cs_job_start returns, like inputs and state */
@@ -144,12 +137,13 @@ struct cs_job_events {
     void (*progress)(void *ctx, struct cs_str json);
     void (*ended)(void *ctx, const struct cs_job_end *end);
     /*
-     * For journals and replays, of workers; each may be NULL.
+     * For journals and replays; each may be NULL. Of guests only calls are told.
      * wish: before anything is done about it. True: it is answered with cs_job_hear, some time, and
      *   nothing else happens (a FILE or MODULE is not looked for, `call` is not called).
      * heard: an answer is on its way to the program.
-     * idle: the program waits, and its next timer is due at `due_us` (INT64_MAX: it has none). Only
-     *   with CS_CLOCK_REPLAY; cs_job_wake or cs_job_hear must follow, or it waits forever.
+     * idle: the program has done all it could with what it was told, and waits; its next timer is
+     *   due at `due_us` (INT64_MAX: it has none). Only with CS_CLOCK_REPLAY, and only between START
+     *   and the end; cs_job_wake or cs_job_hear must follow, or it waits forever.
      */
     bool (*wish)(void *ctx, const struct cs_wish *wish);
     void (*heard)(void *ctx, const struct cs_heard *heard);
@@ -183,10 +177,20 @@ void cs_job_result(struct cs_job *job, uint64_t id, enum cs_answer status, struc
  * once more; or -1 and a message for people. */
 void cs_job_module(struct cs_job *job, uint64_t id, int mcp_servers, struct cs_str message);
 /* As it was recorded: an answer to a wish, or the verdict (CS_HEARD_START: call cs_job_verdict
- * first to set the limits; with CS_CLOCK_REPLAY that sends nothing). `time_us` 0: now. */
+ * first to set the limits; with CS_CLOCK_REPLAY that sends nothing). `time_us` 0: now; with
+ * CS_CLOCK_REPLAY, that of the one before. May be called from `wish`. */
 void cs_job_hear(struct cs_job *job, const struct cs_heard *heard);
+/* For one that goes on after its record. do: a wish that was taken is done the usual way after all.
+ * redo: a FILE that is answered from the record and changes something is done as well, in its turn,
+ * and nothing is said about it. */
+void cs_job_do(struct cs_job *job, const struct cs_wish *wish);
+void cs_job_redo(struct cs_job *job, const struct cs_wish *wish);
 /* Timers that are due by then fire. */
 void cs_job_wake(struct cs_job *job, int64_t time_us);
+/* The record is at its end: CS_CLOCK_REPLAY becomes CS_CLOCK_EVENTS. It is now, or when it was when
+ * the record ended, if that was later; timers fire by themselves, and `idle` is not called again.
+ * Wishes that were taken still want their cs_job_hear (of calls, cs_job_result will do). */
+void cs_job_resume(struct cs_job *job);
 /* The wall clock limit stands still, or goes on: somebody is asked meanwhile. May be nested. */
 void cs_job_pause(struct cs_job *job, bool paused);
 void cs_job_cancel(struct cs_job *job);

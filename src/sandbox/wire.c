@@ -13,8 +13,8 @@
  *     BOOT -READY-> IDLE -PROGRAM-> COMPILE -FACTS-> ASSESS -VERDICT-> EXECUTE -DONE-> ENDED
  *
  *     DONE leads from COMPILE and ASSESS to ENDED as well. ASK, MODULE (COMPILE, EXECUTE), CALL,
- *     FILE, RESULT, LOG, PROGRESS (EXECUTE) and CANCEL stay where they are. What the table refuses
- *     leads to BROKEN, and nothing leads out of there.
+ *     FILE, RESULT, LOG, PROGRESS, SLEEP, WAKE (EXECUTE) and CANCEL stay where they are. What the
+ * table refuses leads to BROKEN, and nothing leads out of there.
  */
 #include "sandbox/wire.h"
 
@@ -183,6 +183,7 @@ void cs_put_program(struct cs_buf *b, const struct cs_program *p)
     cs_put_u32(b, p->argument_bytes);
     cs_put_u32(b, p->calls_at_once);
     cs_put_u32(b, p->wall_ms);
+    cs_put_u32(b, p->clock);
     cs_put_str(b, p->source);
     cs_put_str(b, p->inputs);
     cs_put_str(b, p->state);
@@ -241,6 +242,7 @@ bool cs_field_program(struct cs_str body, struct cs_program *p)
            cs_field_u32(&body, &p->result_bytes) && cs_field_u32(&body, &p->state_bytes) &&
            cs_field_u32(&body, &p->json_depth) && cs_field_u32(&body, &p->argument_bytes) &&
            cs_field_u32(&body, &p->calls_at_once) && cs_field_u32(&body, &p->wall_ms) &&
-           cs_field_str(&body, &p->source) && cs_field_str(&body, &p->inputs) &&
-           cs_field_str(&body, &p->state) && cs_field_str(&body, &p->globals);
+           cs_field_u32(&body, &p->clock) && cs_field_str(&body, &p->source) &&
+           cs_field_str(&body, &p->inputs) && cs_field_str(&body, &p->state) &&
+           cs_field_str(&body, &p->globals);
 }

@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#define CS_WIRE_VERSION 2
+#define CS_WIRE_VERSION 3
 
 #define CS_KIB 1024u
 #define CS_MIB (1024u * 1024u)
@@ -69,6 +69,9 @@ enum cs_phase {
  * outcome (enum cs_outcome), str result or error as JSON, u32 times memory was refused, str the
  * state as JSON if it is not what PROGRAM said CANCEL nothing: abort what waits; the daemon kills
  * the process soon after
+ *   SLEEP     id: how many frames it has had; u64 when its next timer is due, INT64_MAX: it has
+ * none. It waits, and takes the place of the SLEEP before WAKE      nothing: what is due by the
+ * time in the head fires. One that nobody waits for any more does no harm
  */
 #define CS_MESSAGES(X)                                                                     \
     X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                     \
@@ -84,7 +87,9 @@ enum cs_phase {
     X(PROGRESS, WORKER, CS_PHASE_EXECUTE, 0, 64 * CS_KIB)                                  \
     X(DONE, WORKER, CS_PHASE_COMPILE | CS_PHASE_ASSESS | CS_PHASE_EXECUTE, CS_PHASE_ENDED, \
       CS_DONE_MAX)                                                                         \
-    X(CANCEL, DAEMON, CS_PHASE_COMPILE | CS_PHASE_ASSESS | CS_PHASE_EXECUTE, 0, 0)
+    X(CANCEL, DAEMON, CS_PHASE_COMPILE | CS_PHASE_ASSESS | CS_PHASE_EXECUTE, 0, 0)         \
+    X(SLEEP, WORKER, CS_PHASE_EXECUTE, 0, 8)                                               \
+    X(WAKE, DAEMON, CS_PHASE_EXECUTE, 0, 0)
 
 enum cs_msg {
     CS_MSG_NONE,
@@ -136,7 +141,9 @@ struct cs_frame_head {
     uint16_t type;
     uint16_t version;
     uint64_t id;
-    int64_t time_us; /* daemon to worker: the time it is now, for the worker's clock; else 0 */
+    /* Daemon to worker: the time it is now, for the worker's clock. To one worker it never goes
+     * back. Else 0. */
+    int64_t time_us;
 };
 
 struct cs_frame {
@@ -144,6 +151,13 @@ struct cs_frame {
     uint64_t id;
     int64_t time_us;
     struct cs_str body; /* borrowed from the reader until the next feed */
+};
+
+/* How time passes inside. */
+enum cs_clock {
+    CS_CLOCK_EVENTS, /* it moves when the daemon answers or a timer fires */
+    CS_CLOCK_LIVE,   /* it runs, as outside */
+    CS_CLOCK_REPLAY, /* like EVENTS, and timers fire when cs_job_wake says so */
 };
 
 /* The body of PROGRAM. Strings are borrowed. */
@@ -161,6 +175,7 @@ struct cs_program {
     uint32_t argument_bytes; /* largest arguments of one call */
     uint32_t calls_at_once;  /* calls under way; others wait, small ones in the daemon */
     uint32_t wall_ms;        /* the whole time it has */
+    uint32_t clock;          /* enum cs_clock */
 };
 
 /* One end's view of the conversation: checks order, direction, version and size of every frame. */

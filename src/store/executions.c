@@ -1,4 +1,6 @@
-/* Executions: admitted, ended, looked up, listed, forgotten. */
+/* Executions: looked up, listed, lost with their process, forgotten. */
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/time.h"
@@ -7,7 +9,7 @@
 #define FORGET_STEP 500 /* executions removed in one go, so that nobody waits long */
 #define TRASH_STEP  200
 
-static void tell(const struct cs_op *op)
+void cs_op_tell_executions(const struct cs_op *op)
 {
     bool has = op->count && (!op->err.code || op->err.code == CS_CONFLICT);
     if (op->done.executions)
@@ -23,54 +25,22 @@ static void read_row(sqlite3_stmt *s, struct cs_arena *arena, struct cs_executio
         *texts[i] = cs_sql_str(s, (int)i + 1, arena);
     r->created = sqlite3_column_int64(s, 11);
     r->finished = sqlite3_column_int64(s, 12);
+    r->durable = sqlite3_column_int(s, 13) != 0;
 }
 
-static int read_rows(struct cs_db *db, sqlite3_stmt *s, bool with_envelope, struct cs_op *op)
+int cs_execution_rows(struct cs_db *db, sqlite3_stmt *s, bool with_envelope, struct cs_op *op)
 {
     int got;
     while ((got = cs_sql_next(db, s, &op->err)) > 0) {
         struct cs_execution_row *r = cs_op_row(op, sizeof *r);
         read_row(s, &op->arena, r);
         if (with_envelope)
-            r->envelope = cs_sql_str(s, 13, &op->arena);
+            r->envelope = cs_sql_str(s, 14, &op->arena);
     }
     return got;
 }
 
-/* --- begin, end --- */
-
-static int run_begin(struct cs_db *db, struct cs_op *op)
-{
-    const struct cs_execution_row *r = &op->row.execution;
-    if (r->key.len) {
-        sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_EXECUTION_BY_KEY, &op->err, "ssi", r->tenant,
-                                     r->key, r->created - CS_STORE_DAY_MS);
-        if (read_rows(db, s, true, op) < 0)
-            return -1;
-        if (op->count)
-            return cs_fail(&op->err, CS_CONFLICT, "this Idempotency-Key was used before");
-    }
-    if (cs_sql_do(db, CS_SQL_EXECUTION_BEGIN, &op->err, "ssssssssis", r->id, r->tenant,
-                  r->principal, r->session, r->language, r->intent, r->key, r->fingerprint,
-                  r->created, cs_str(db->owner)) >= 0)
-        return 0;
-    /* A conflict means the key; that the same id comes twice is a mistake of ours. */
-    if (op->err.code == CS_CONFLICT)
-        cs_fail(&op->err, CS_BUG, "there is an execution '%.*s' already", CS_STR_ARG(r->id));
-    return -1;
-}
-
-static int run_end(struct cs_db *db, struct cs_op *op)
-{
-    const struct cs_execution_row *r = &op->row.execution;
-    int changed = cs_sql_do(db, CS_SQL_EXECUTION_END, &op->err, "sssiss", r->status, r->error_type,
-                            r->envelope, r->finished, r->id, r->tenant);
-    if (changed < 0)
-        return -1;
-    return changed
-               ? 0
-               : cs_fail(&op->err, CS_MISSING, "no execution '%.*s' is running", CS_STR_ARG(r->id));
-}
+/* --- drop --- */
 
 static int missing(struct cs_op *op, struct cs_str id)
 {
@@ -81,7 +51,9 @@ static int missing(struct cs_op *op, struct cs_str id)
 static int run_drop(struct cs_db *db, struct cs_op *op)
 {
     int gone = cs_sql_do(db, CS_SQL_EXECUTION_DROP, &op->err, "ss", op->id, op->tenant);
-    return gone < 0 ? -1 : gone ? 0 : missing(op, op->id);
+    if (gone == 0)
+        return missing(op, op->id);
+    return gone < 0 ? -1 : cs_db_journal_end(db, op->id, &op->err);
 }
 
 /* --- get, list --- */
@@ -89,7 +61,7 @@ static int run_drop(struct cs_db *db, struct cs_op *op)
 static int run_get(struct cs_db *db, struct cs_op *op)
 {
     sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_EXECUTION_GET, &op->err, "ss", op->id, op->tenant);
-    if (read_rows(db, s, true, op) < 0)
+    if (cs_execution_rows(db, s, true, op) < 0)
         return -1;
     return op->count ? 0 : missing(op, op->id);
 }
@@ -129,7 +101,7 @@ static int run_list(struct cs_db *db, struct cs_op *op)
                        before, limit);
     else
         s = cs_sql_ask(db, CS_SQL_EXECUTIONS, &op->err, "sii", op->tenant, before, limit);
-    return read_rows(db, s, false, op);
+    return cs_execution_rows(db, s, false, op);
 }
 
 /* --- those whose process is gone --- */
@@ -166,40 +138,93 @@ static void lost_envelope(const struct cs_execution_row *r, struct cs_buf *out)
     cs_json_close(&w, '}');
 }
 
+static int cancel(struct cs_db *db, const struct cs_execution_row *r, struct cs_str owner,
+                  struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf envelope = {0};
+    unsigned char hash[32];
+    int64_t now = cs_time_ms();
+    struct cs_str status = CS_STR("cancelled"), type = CS_STR("internal_error");
+    const struct cs_entry entry = {
+        .event = CS_STR("execution.settled"),
+        .tenant = r->tenant,
+        .principal = r->principal,
+        .session = r->session,
+        .execution = r->id,
+        .data = CS_STR("{\"error\":\"internal_error\",\"lost\":true,\"status\":\"cancelled\"}"),
+        .time = now};
+    const struct cs_measure measure = {.tenant = r->tenant,
+                                       .status = status,
+                                       .error_type = type,
+                                       .tools = CS_STR("{}"),
+                                       .finished = now};
+    lost_envelope(r, &envelope);
+    if (cs_db_append(db, &entry, 1, hash, err) < 0 || cs_db_measure(db, &measure, err) < 0 ||
+        cs_sql_do(db, CS_SQL_EXECUTION_END, err, "sssisss", status, type, cs_buf_str(&envelope),
+                  now, r->id, r->tenant, owner) < 0)
+        return -1;
+    return 0;
+}
+
 /* One of that owner's: 1 there was one, 0 none is left. */
 static int cancel_one(struct cs_db *db, struct cs_str owner, struct cs_err *err)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
-    CS_AUTO_BUF struct cs_buf envelope = {0};
     struct cs_execution_row r = {0};
-    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_OWNED, err, "s", owner);
+    int got = cs_db_owned(db, owner, false, &arena, &r, err);
+    if (got <= 0)
+        return got;
+    return cancel(db, &r, owner, err) < 0 ? -1 : 1;
+}
+
+int cs_db_owned(struct cs_db *db, struct cs_str owner, bool durable, struct cs_arena *arena,
+                struct cs_execution_row *row, struct cs_err *err)
+{
+    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_OWNED, err, "si", owner, (int64_t)durable);
     int got = cs_sql_next(db, s, err);
     if (got <= 0)
         return got;
-    read_row(s, &arena, &r);
+    read_row(s, arena, row);
     cs_sql_leave(s);
-    lost_envelope(&r, &envelope);
-    return cs_sql_do(db, CS_SQL_EXECUTION_END, err, "sssiss", CS_STR("cancelled"),
-                     CS_STR("internal_error"), cs_buf_str(&envelope), cs_time_ms(), r.id, r.tenant);
+    return 1;
+}
+
+int cs_db_next_dead(struct cs_db *db, char owner[CS_STORE_ID + 1], struct cs_err *err)
+{
+    for (;;) {
+        sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_OWNERS, err, "s", cs_str(owner));
+        int got = cs_sql_next(db, s, err);
+        if (got <= 0)
+            return got;
+        struct cs_str next = cs_sql_bytes(s, 0);
+        bool fits = next.len <= CS_STORE_ID;
+        snprintf(owner, CS_STORE_ID + 1, "%.*s", CS_STR_ARG(next));
+        cs_sql_leave(s);
+        if (!fits)
+            return cs_fail(err, CS_SYSTEM, "%s: the owner of an execution is no name of ours: %s",
+                           db->path, owner);
+        if (!cs_owner_alive(db, cs_str(owner)))
+            return 1;
+    }
 }
 
 int cs_db_lost(struct cs_db *db, struct cs_err *err)
 {
-    CS_AUTO_ARENA struct cs_arena arena = {0};
-    struct cs_str owners[64];
-    size_t count = 0;
-    int got = 1;
-    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_OWNERS, err, "");
-    while (count < CS_COUNT(owners) && (got = cs_sql_next(db, s, err)) > 0)
-        owners[count++] = cs_sql_str(s, 0, &arena);
-    cs_sql_leave(s);
-    for (size_t i = 0; got >= 0 && i < count; i++) {
-        if (cs_owner_alive(db, owners[i]))
-            continue;
-        while ((got = cancel_one(db, owners[i], err)) > 0)
+    char owner[CS_STORE_ID + 1] = "";
+    int dead;
+    while ((dead = cs_db_next_dead(db, owner, err)) > 0) {
+        int got;
+        while ((got = cancel_one(db, cs_str(owner), err)) > 0)
             ;
+        if (got < 0)
+            return -1;
     }
-    return got < 0 ? -1 : 0;
+    return dead;
+}
+
+static int run_lost(struct cs_db *db, struct cs_op *op)
+{
+    return cs_db_lost(db, &op->err);
 }
 
 /* --- forget --- */
@@ -253,94 +278,20 @@ static int after_forget(struct cs_db *db, struct cs_op *op)
     return 0;
 }
 
-static const struct cs_op_kind kind_begin = {.writes = true, .run = run_begin, .tell = tell},
-                               kind_end = {.writes = true,
-                                           .run = run_end,
-                                           .tell = cs_op_tell_stored},
-                               kind_drop = {.writes = true,
-                                            .run = run_drop,
-                                            .tell = cs_op_tell_stored},
-                               kind_get = {.run = run_get, .tell = tell},
-                               kind_list = {.run = run_list, .tell = tell},
-                               kind_forget = {.writes = true,
-                                              .steps = true,
-                                              .run = run_forget,
-                                              .after = after_forget,
-                                              .tell = cs_op_tell_stored};
+static const struct cs_op_kind
+    kind_lost = {.writes = true, .steps = true, .run = run_lost, .tell = cs_op_tell_stored},
+    kind_drop = {.writes = true, .steps = true, .run = run_drop, .tell = cs_op_tell_stored},
+    kind_get = {.run = run_get, .tell = cs_op_tell_executions},
+    kind_list = {.run = run_list, .tell = cs_op_tell_executions},
+    kind_forget = {.writes = true,
+                   .steps = true,
+                   .run = run_forget,
+                   .after = after_forget,
+                   .tell = cs_op_tell_stored};
 
-static struct cs_op *with_row(struct cs_store *store, const struct cs_op_kind *kind,
-                              const struct cs_execution_row *row, void *ctx)
+struct cs_op *cs_op_lost(struct cs_store *store)
 {
-    struct cs_op *op = cs_op_new(store, kind, ctx);
-    struct cs_execution_row *r = &op->row.execution;
-    *r = *row;
-    cs_op_keep(op, (struct cs_str *[]){&r->id, &r->tenant, &r->principal, &r->session, &r->status,
-                                       &r->error_type, &r->language, &r->intent, &r->key,
-                                       &r->fingerprint, &r->envelope, NULL});
-    cs_op_check(op, r->tenant, r->id);
-    return op;
-}
-
-void cs_store_execution_begin(struct cs_store *store, const struct cs_execution_row *row,
-                              cs_execution_found *done, void *ctx)
-{
-    struct cs_op *op = with_row(store, &kind_begin, row, ctx);
-    op->done.executions = done;
-    cs_op_ask(op);
-}
-
-void cs_store_execution_end(struct cs_store *store, const struct cs_execution_row *row,
-                            cs_stored *done, void *ctx)
-{
-    struct cs_op *op = with_row(store, &kind_end, row, ctx);
-    op->done.stored = done;
-    cs_op_ask(op);
-}
-
-void cs_store_execution_admit(struct cs_store *store, const struct cs_execution_row *row,
-                              const struct cs_execution_more *more, cs_execution_found *done,
-                              void *ctx)
-{
-    (void)more;
-    cs_store_execution_begin(store, row, done, ctx);
-}
-
-static void tell_ended(const struct cs_op *op)
-{
-    static const unsigned char none[32];
-    if (op->done.ended)
-        op->done.ended(op->ctx, &op->err, none);
-}
-
-static const struct cs_op_kind kind_settle = {.writes = true, .run = run_end, .tell = tell_ended};
-
-void cs_store_execution_settle(struct cs_store *store, const struct cs_execution_row *row,
-                               const struct cs_execution_more *more, cs_execution_ended *done,
-                               void *ctx)
-{
-    (void)more;
-    struct cs_op *op = with_row(store, &kind_settle, row, ctx);
-    op->done.ended = done;
-    cs_op_ask(op);
-}
-
-void cs_store_execution_adopt(struct cs_store *store, cs_execution_found *done, void *ctx)
-{
-    struct cs_op *op = cs_op_new(store, &kind_get, ctx);
-    op->done.executions = done;
-    cs_fail(&op->err, CS_SYSTEM, "not yet");
-    cs_op_ask(op);
-}
-
-void cs_store_execution_status(struct cs_store *store, struct cs_str id, struct cs_str status,
-                               cs_stored *done, void *ctx)
-{
-    (void)id;
-    (void)status;
-    struct cs_op *op = cs_op_new(store, &kind_drop, ctx);
-    op->done.stored = done;
-    cs_fail(&op->err, CS_SYSTEM, "not yet");
-    cs_op_ask(op);
+    return cs_op_new(store, &kind_lost, NULL);
 }
 
 void cs_store_execution_drop(struct cs_store *store, struct cs_str tenant, struct cs_str id,

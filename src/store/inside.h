@@ -2,8 +2,9 @@
  * Inside of store/: an operation, and the database that it is done in.
  *
  * store.c knows the queue and the two threads, and no SQL. sql.c knows SQLite. keys.c, sessions.c,
- * executions.c and artifacts.c are the operations: each is a row of struct cs_op_kind. blobs.c are
- * the files, owner.c which processes are alive, schema.c the tables.
+ * executions.c, settle.c, ledger.c, journals.c, cache.c, figures.c, artifacts.c and lineage.c are
+ * the operations: each is a row of struct cs_op_kind. blobs.c are the files, owner.c which
+ * processes are alive, schema.c the tables, readers.c who reads without a loop.
  *
  * Runs in: what takes a struct cs_db, the database's thread (while it is opened: the opener's).
  */
@@ -40,20 +41,32 @@ enum cs_statement {
         CS_SQL_COUNT
 };
 
+/* Where the chain ends, as read in the transaction that is open. */
+struct cs_head {
+    bool known;
+    uint64_t seq, checkpoint; /* of the last entry, and of the last one that is signed */
+    unsigned char hash[32];
+};
+
 struct cs_db {
     sqlite3 *sqlite;
     sqlite3_stmt *statements[CS_SQL_COUNT];
     char dir[CS_STORE_PATH], path[CS_STORE_PATH];
     char owner[CS_STORE_ID]; /* this store, among all that are open */
     int owner_fd;
-    int patience_ms; /* with other processes that write */
+    int patience_ms;              /* with other processes that write */
+    const struct cs_chain *chain; /* or NULL */
+    struct cs_head head;
 };
 
 struct cs_op;
 
 struct cs_op_kind {
     bool writes;
-    bool steps;                                    /* several changes: all of them, or none */
+    bool steps; /* several changes: all of them, or none */
+    /* In libuv's pool, before it has its turn; the database is only there for its path. Or NULL.
+     * Without `run` that was all. */
+    int (*pool)(const struct cs_db *, struct cs_op *);
     int (*before)(struct cs_db *, struct cs_op *); /* files, outside of a transaction; or NULL */
     int (*run)(struct cs_db *, struct cs_op *);
     int (*after)(struct cs_db *, struct cs_op *); /* the same, after the commit; or NULL */
@@ -93,8 +106,14 @@ struct cs_op {
         struct cs_artifact_row artifact;
         struct cs_execution_filter filter;
         struct cs_lineage_want lineage;
+        struct cs_cached_answer cached;
     } row;
-    struct cs_source *sources; /* `limit` of them, their texts too in `kept` */
+    struct cs_source *sources;     /* `limit` of them, their texts too in `kept` */
+    struct cs_execution_more more; /* copied to `given`, all that is in it */
+    char *given;
+    size_t given_at;
+    const struct cs_sum *sums; /* there too */
+    size_t sum_count;
     struct cs_str tenant, id;
     struct cs_str text; /* a state, a content, a new id */
     int64_t when;
@@ -106,8 +125,11 @@ struct cs_op {
     void *rows; /* of the kind that `done` gets */
     size_t count, cap;
     struct cs_str content;
+    unsigned char hash[32];
     struct cs_arena arena; /* texts of `rows`, and content */
+    bool is_ours;          /* nobody asked for it */
     bool again;            /* there is more to do: to the end of the queue */
+    uv_work_t work;
 };
 
 /* --- store.c --- */
@@ -115,6 +137,10 @@ struct cs_op {
 struct cs_op *cs_op_new(struct cs_store *store, const struct cs_op_kind *kind, void *ctx);
 /* Copies the texts, all of them in one block; the last one is NULL. */
 void cs_op_keep(struct cs_op *op, struct cs_str *const *texts);
+/* Copies into one more block: first room for all of them, then each. */
+void cs_op_room(struct cs_op *op, size_t bytes, size_t pieces);
+void *cs_op_give(struct cs_op *op, const void *bytes, size_t n);
+void cs_op_give_more(struct cs_op *op, const struct cs_execution_more *more);
 /* CS_INVALID, once it is asked for, if a name is too long or the id empty. */
 void cs_op_check(struct cs_op *op, struct cs_str tenant, struct cs_str id);
 /* Takes it. */
@@ -122,6 +148,9 @@ void cs_op_ask(struct cs_op *op);
 /* Room for one more row of `size` bytes, zeroed. */
 void *cs_op_row(struct cs_op *op, size_t size);
 void cs_op_tell_stored(const struct cs_op *op);
+
+/* To the queue's end, whatever waits there. Takes it; for what the store itself has to do. */
+void cs_op_queue(struct cs_op *op);
 
 /* For tests, which have less time. Before the first operation. */
 void cs_store_patience(struct cs_store *store, int ms);
@@ -140,7 +169,8 @@ bool cs_db_broken(struct cs_db *db);
 int cs_db_probe(struct cs_db *db, struct cs_err *err);
 
 /*
- * Binds what `types` names: s struct cs_str, i int64_t, h const unsigned char[32].
+ * Binds what `types` names: s struct cs_str, b the same as bytes, i int64_t, h const unsigned
+ * char[32], g const unsigned char[64].
  * cs_sql_do runs a statement without rows, and answers how many rows it changed; cs_sql_ask starts
  * one with rows, which cs_sql_next walks: 1 there is one, 0 no more, -1 failed. Who leaves before
  * the end calls cs_sql_leave. CS_CONFLICT: a row like that is there.
@@ -152,6 +182,7 @@ sqlite3_stmt *cs_sql_ask(struct cs_db *db, enum cs_statement which, struct cs_er
 int cs_sql_next(struct cs_db *db, sqlite3_stmt *statement, struct cs_err *err);
 void cs_sql_leave(sqlite3_stmt *statement);
 struct cs_str cs_sql_str(sqlite3_stmt *statement, int column, struct cs_arena *arena);
+struct cs_str cs_sql_bytes(sqlite3_stmt *statement, int column); /* until the next step */
 void cs_sql_hash(sqlite3_stmt *statement, int column, unsigned char hash[32]);
 /* Any statement, not kept. */
 int cs_sql_exec(struct cs_db *db, const char *sql, struct cs_err *err);
@@ -173,6 +204,30 @@ bool cs_owner_alive(struct cs_db *db, struct cs_str owner);
 
 /* What the dead left as running becomes cancelled. In a transaction of the caller's. */
 int cs_db_lost(struct cs_db *db, struct cs_err *err);
+/* The same, as the first operation of a store. */
+struct cs_op *cs_op_lost(struct cs_store *store);
+/* The next owner of running executions that is gone, after `owner`: 1 there is one, 0 none. */
+int cs_db_next_dead(struct cs_db *db, char owner[CS_STORE_ID + 1], struct cs_err *err);
+/* An execution of that owner's: 1 there is one, 0 none. */
+int cs_db_owned(struct cs_db *db, struct cs_str owner, bool durable, struct cs_arena *arena,
+                struct cs_execution_row *row, struct cs_err *err);
+int cs_execution_rows(struct cs_db *db, sqlite3_stmt *s, bool with_envelope, struct cs_op *op);
+void cs_op_tell_executions(const struct cs_op *op);
+
+/* --- ledger.c: in a transaction of the caller's --- */
+
+/* `hash`: of the last one; zeros if there is no chain. */
+int cs_db_append(struct cs_db *db, const struct cs_entry *entries, size_t count,
+                 unsigned char hash[32], struct cs_err *err);
+/* A signature for what has none yet. Makes a transaction of its own. */
+void cs_db_seal(struct cs_db *db);
+
+/* --- journals.c, figures.c: the same --- */
+
+int cs_db_journal(struct cs_db *db, struct cs_str execution, const struct cs_execution_more *more,
+                  struct cs_err *err);
+int cs_db_journal_end(struct cs_db *db, struct cs_str execution, struct cs_err *err);
+int cs_db_measure(struct cs_db *db, const struct cs_measure *measure, struct cs_err *err);
 
 /* --- artifacts.c --- */
 

@@ -55,6 +55,67 @@ const char *const cs_migrations[] = {
     "CREATE INDEX artifacts_hash ON artifacts (hash);"
     "CREATE TABLE trash (hash BLOB PRIMARY KEY);",
 
+    /*
+     * 2: the record. The ledger's columns are what its lists are filtered by; `entry` is what
+     * counts. Executions are made anew, because a column after the envelope could only be read
+     * through it. Measures never have a number twice, so that whoever folds them sees that somebody
+     * else did.
+     */
+    "CREATE TABLE ledger ("
+    " seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, tenant TEXT NOT NULL,"
+    " principal TEXT NOT NULL, execution TEXT NOT NULL, event TEXT NOT NULL, hash BLOB NOT NULL,"
+    " entry TEXT NOT NULL);"
+    "CREATE INDEX ledger_time ON ledger (time);"
+    "CREATE INDEX ledger_tenant ON ledger (tenant) WHERE tenant <> '';"
+    "CREATE INDEX ledger_principal ON ledger (principal) WHERE principal <> '';"
+    "CREATE INDEX ledger_execution ON ledger (execution) WHERE execution <> '';"
+    "CREATE INDEX ledger_event ON ledger (event);"
+    "CREATE TABLE checkpoints ("
+    " seq INTEGER PRIMARY KEY, hash BLOB NOT NULL, time INTEGER NOT NULL, key BLOB NOT NULL,"
+    " signature BLOB NOT NULL);"
+    "CREATE TABLE ledger_base ("
+    " id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL);"
+    "INSERT INTO ledger_base VALUES (1, 0, zeroblob(32));"
+
+    "CREATE TABLE executions_2 ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL,"
+    " principal TEXT NOT NULL, session TEXT NOT NULL, status TEXT NOT NULL,"
+    " error_type TEXT NOT NULL DEFAULT '', language TEXT NOT NULL, intent TEXT NOT NULL,"
+    " key TEXT NOT NULL, fingerprint TEXT NOT NULL, created INTEGER NOT NULL,"
+    " finished INTEGER NOT NULL DEFAULT 0, durable INTEGER NOT NULL DEFAULT 0,"
+    " owner TEXT NOT NULL DEFAULT '', envelope TEXT NOT NULL DEFAULT '');"
+    "INSERT INTO executions_2 SELECT seq, id, tenant, principal, session, status, error_type,"
+    " language, intent, key, fingerprint, created, finished, 0, owner, envelope FROM executions;"
+    "DROP TABLE executions;"
+    "ALTER TABLE executions_2 RENAME TO executions;"
+    "CREATE INDEX executions_status ON executions (tenant, status);"
+    "CREATE INDEX executions_tenant ON executions (tenant);"
+    "CREATE INDEX executions_session ON executions (tenant, session) WHERE session <> '';"
+    "CREATE INDEX executions_key ON executions (tenant, key) WHERE key <> '';"
+    "CREATE INDEX executions_owner ON executions (owner, durable) WHERE owner <> '';"
+    "CREATE INDEX executions_finished ON executions (finished) WHERE finished > 0;"
+
+    "CREATE TABLE journals (seq INTEGER PRIMARY KEY, execution TEXT NOT NULL, part BLOB NOT NULL);"
+    "CREATE INDEX journals_execution ON journals (execution);"
+    "CREATE TABLE journal_blobs (execution TEXT NOT NULL, hash BLOB NOT NULL,"
+    " PRIMARY KEY (execution, hash)) WITHOUT ROWID;"
+    "CREATE INDEX journal_blobs_hash ON journal_blobs (hash);"
+
+    "CREATE TABLE cache ("
+    " tenant TEXT NOT NULL, key BLOB NOT NULL, execution TEXT NOT NULL, created INTEGER NOT NULL,"
+    " expires INTEGER NOT NULL, value TEXT NOT NULL, UNIQUE (tenant, key));"
+    "CREATE INDEX cache_expires ON cache (expires);"
+
+    "CREATE TABLE measures ("
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, status TEXT NOT NULL,"
+    " error_type TEXT NOT NULL, tools TEXT NOT NULL, finished INTEGER NOT NULL,"
+    " wall_us INTEGER NOT NULL, cpu_us INTEGER NOT NULL, memory_peak INTEGER NOT NULL,"
+    " calls INTEGER NOT NULL, calls_failed INTEGER NOT NULL, calls_denied INTEGER NOT NULL,"
+    " tokens_saved INTEGER NOT NULL, cached INTEGER NOT NULL);"
+    "CREATE TABLE sums ("
+    " tenant TEXT NOT NULL, start INTEGER NOT NULL, value TEXT NOT NULL, UNIQUE (tenant, start));"
+    "CREATE INDEX sums_start ON sums (start);"
+
     /* Artifacts know what they are, how much there is of them, and what they were made from. What a
      * tenant keeps is added up as it changes: a sum over all of them would be slow. */
     "ALTER TABLE artifacts ADD COLUMN kind TEXT NOT NULL DEFAULT 'result';"

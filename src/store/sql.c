@@ -79,11 +79,15 @@ static int bind_all(sqlite3_stmt *s, const char *types, va_list ap)
             struct cs_str text = va_arg(ap, struct cs_str);
             code = sqlite3_bind_text64(s, i + 1, text.len ? text.at : "", text.len, SQLITE_STATIC,
                                        SQLITE_UTF8);
+        } else if (types[i] == 'b') {
+            struct cs_str bytes = va_arg(ap, struct cs_str);
+            code =
+                sqlite3_bind_blob64(s, i + 1, bytes.len ? bytes.at : "", bytes.len, SQLITE_STATIC);
         } else if (types[i] == 'i') {
             code = sqlite3_bind_int64(s, i + 1, va_arg(ap, int64_t));
         } else {
-            code =
-                sqlite3_bind_blob(s, i + 1, va_arg(ap, const unsigned char *), 32, SQLITE_STATIC);
+            code = sqlite3_bind_blob(s, i + 1, va_arg(ap, const unsigned char *),
+                                     types[i] == 'g' ? 64 : 32, SQLITE_STATIC);
         }
     }
     return code;
@@ -154,6 +158,13 @@ struct cs_str cs_sql_str(sqlite3_stmt *s, int column, struct cs_arena *arena)
     return cs_arena_dup(arena, cs_strn(text, text ? (size_t)len : 0));
 }
 
+struct cs_str cs_sql_bytes(sqlite3_stmt *s, int column)
+{
+    const char *at = sqlite3_column_blob(s, column);
+    int len = sqlite3_column_bytes(s, column);
+    return cs_strn(at, at && len > 0 ? (size_t)len : 0);
+}
+
 void cs_sql_hash(sqlite3_stmt *s, int column, unsigned char hash[32])
 {
     const void *blob = sqlite3_column_blob(s, column);
@@ -171,6 +182,7 @@ int cs_sql_exec(struct cs_db *db, const char *sql, struct cs_err *err)
 
 int cs_db_begin(struct cs_db *db, struct cs_err *err)
 {
+    db->head.known = false;
     return cs_sql_do(db, CS_SQL_BEGIN, err, "") < 0 ? -1 : 0;
 }
 
@@ -248,16 +260,6 @@ static int set_up(struct cs_db *db, struct cs_err *err)
     return code == SQLITE_OK ? 0 : cs_sql_fail(db, code, err);
 }
 
-static int recover(struct cs_db *db, struct cs_err *err)
-{
-    if (cs_db_begin(db, err) < 0)
-        return -1;
-    if (cs_db_lost(db, err) == 0 && cs_db_commit(db, err) == 0)
-        return 0;
-    cs_db_rollback(db);
-    return -1;
-}
-
 int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
 {
     *db = (struct cs_db){.owner_fd = -1, .patience_ms = CS_STORE_BUSY_MS};
@@ -275,7 +277,7 @@ int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
     sqlite3_busy_handler(db->sqlite, wait_for_others, db);
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (set_up(db, err) < 0 || cs_db_migrate(db, cs_migrations, err) < 0 ||
-        cs_owner_open(db, err) < 0 || recover(db, err) < 0)
+        cs_owner_open(db, err) < 0)
         return -1;
     /* Is it writable? A database that can only be read would be noticed at the first change. */
     return cs_db_probe(db, err);

@@ -9,7 +9,10 @@
     "id, tenant, principal, name, version, created, used, expires, idle_ms, executions"
 #define CS_EXECUTION_COLUMNS                                                                       \
     "seq, id, tenant, principal, session, status, error_type, language, intent, key, fingerprint," \
-    " created, finished"
+    " created, finished, durable"
+#define CS_MEASURE_COLUMNS                                                              \
+    "tenant, status, error_type, tools, finished, wall_us, cpu_us, memory_peak, calls," \
+    " calls_failed, calls_denied, tokens_saved, cached"
 #define CS_ARTIFACT_COLUMNS \
     "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone"
 
@@ -57,10 +60,10 @@
                         " WHERE tenant = ? AND key = ? AND key <> '' AND created > ?"              \
                         " ORDER BY seq DESC LIMIT 1")                                              \
     X(EXECUTION_BEGIN, "INSERT INTO executions (id, tenant, principal, session, status, language," \
-                       " intent, key, fingerprint, created, owner)"                                \
-                       " VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)")                        \
+                       " intent, key, fingerprint, created, durable, owner)"                       \
+                       " VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)")                     \
     X(EXECUTION_END, "UPDATE executions SET status = ?, error_type = ?, envelope = ?,"             \
-                     " finished = ?, owner = '' WHERE id = ? AND tenant = ? AND owner <> ''")      \
+                     " finished = ?, owner = '' WHERE id = ? AND tenant = ? AND owner = ?")        \
     X(EXECUTION_DROP, "DELETE FROM executions WHERE id = ? AND tenant = ? AND status = 'running'") \
     X(EXECUTION_GET, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                   \
                      " WHERE id = ? AND tenant = ?")                                               \
@@ -78,9 +81,13 @@
     X(EXECUTIONS_BY_BOTH, "SELECT " CS_EXECUTION_COLUMNS " FROM executions WHERE tenant = ?"       \
                           " AND session = ? AND session <> '' AND +status = ? AND seq < ?"         \
                           " ORDER BY seq DESC LIMIT ?")                                            \
-    X(OWNERS, "SELECT DISTINCT owner FROM executions WHERE owner <> ''")                           \
+    X(OWNERS, "SELECT owner FROM executions WHERE owner > ? AND owner <> ''"                       \
+              " ORDER BY owner LIMIT 1")                                                           \
     X(OWNED, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                     \
-             " WHERE owner = ? AND owner <> '' LIMIT 1")                                           \
+             " WHERE owner = ? AND owner <> '' AND durable = ? LIMIT 1")                           \
+    X(EXECUTION_ADOPT, "UPDATE executions SET owner = ? WHERE id = ?")                             \
+    X(EXECUTION_STATUS, "UPDATE executions SET status = ? WHERE id = ? AND owner = ?")             \
+    X(EXECUTION_THERE, "SELECT 1 FROM executions WHERE id = ?")                                    \
     X(OLD_TRASH, "INSERT OR IGNORE INTO trash SELECT a.hash FROM artifacts a"                      \
                  " JOIN executions e ON e.id = a.execution AND e.tenant = a.tenant"                \
                  " WHERE a.gone = 0 AND e.seq IN (SELECT seq FROM executions WHERE finished > 0"   \
@@ -93,6 +100,47 @@
                       " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")           \
     X(TRASH, "SELECT hash FROM trash LIMIT ?")                                                     \
     X(TRASH_END, "DELETE FROM trash WHERE hash = ?")                                               \
+                                                                                                   \
+    X(LEDGER_ADD, "INSERT INTO ledger (seq, time, tenant, principal, execution, event, hash,"      \
+                  " entry) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                       \
+    X(LEDGER_HEAD, "SELECT seq, hash FROM ledger WHERE seq > 0 ORDER BY seq DESC LIMIT 1")         \
+    X(LEDGER_HASH, "SELECT hash FROM ledger WHERE seq = ?")                                        \
+    X(LEDGER_PURGE, "DELETE FROM ledger WHERE seq <= ?")                                           \
+    X(LEDGER_BASE, "SELECT seq, hash FROM ledger_base WHERE id = 1")                               \
+    X(LEDGER_BASE_PUT, "UPDATE ledger_base SET seq = ?, hash = ? WHERE id = 1")                    \
+    X(CHECKPOINT_ADD, "INSERT INTO checkpoints (seq, hash, time, key, signature)"                  \
+                      " VALUES (?, ?, ?, ?, ?)")                                                   \
+    X(CHECKPOINT_LAST, "SELECT seq FROM checkpoints WHERE seq > 0 ORDER BY seq DESC LIMIT 1")      \
+    X(CHECKPOINT_PURGE, "DELETE FROM checkpoints WHERE seq < ?")                                   \
+                                                                                                   \
+    X(JOURNAL_ADD, "INSERT INTO journals (execution, part) VALUES (?, ?)")                         \
+    X(JOURNAL_BLOB, "INSERT OR IGNORE INTO journal_blobs (execution, hash) VALUES (?, ?)")         \
+    X(JOURNAL_GET, "SELECT part FROM journals WHERE execution = ? ORDER BY seq")                   \
+    X(JOURNAL_END, "DELETE FROM journals WHERE execution = ?")                                     \
+    X(JOURNAL_BLOBS_END, "DELETE FROM journal_blobs WHERE execution = ?")                          \
+                                                                                                   \
+    X(CACHE_PUT, "INSERT INTO cache (tenant, key, execution, created, expires, value)"             \
+                 " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO UPDATE SET"              \
+                 " execution = excluded.execution, created = excluded.created,"                    \
+                 " expires = excluded.expires, value = excluded.value")                            \
+    X(CACHE_GET, "SELECT execution, created, expires, value FROM cache"                            \
+                 " WHERE tenant = ? AND key = ? AND expires > ?")                                  \
+    X(CACHE_END, "DELETE FROM cache WHERE rowid IN"                                                \
+                 " (SELECT rowid FROM cache WHERE tenant = ? LIMIT ?)")                            \
+    X(CACHE_END_ALL, "DELETE FROM cache WHERE rowid IN (SELECT rowid FROM cache LIMIT ?)")         \
+    X(CACHE_EXPIRE, "DELETE FROM cache WHERE rowid IN (SELECT rowid FROM cache"                    \
+                    " WHERE expires <= ? AND (? = '' OR tenant = ?) LIMIT ?)")                     \
+                                                                                                   \
+    X(MEASURE_ADD, "INSERT INTO measures (" CS_MEASURE_COLUMNS ")"                                 \
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                              \
+    X(MEASURES, "SELECT seq, " CS_MEASURE_COLUMNS " FROM measures WHERE seq > 0"                   \
+                " ORDER BY seq LIMIT ?")                                                           \
+    X(MEASURES_END, "DELETE FROM measures WHERE seq BETWEEN ? AND ?")                              \
+    X(SUM_PUT, "INSERT INTO sums (tenant, start, value) VALUES (?, ?, ?)"                          \
+               " ON CONFLICT (tenant, start) DO UPDATE SET value = excluded.value")                \
+    X(SUMS, "SELECT tenant, start, value FROM sums WHERE start >= ? ORDER BY start LIMIT ?")       \
+    X(SUMS_OF_TENANT, "SELECT tenant, start, value FROM sums WHERE tenant = ? AND start >= ?"      \
+                      " ORDER BY start LIMIT ?")                                                   \
                                                                                                    \
     X(ARTIFACT_ADD, "INSERT INTO artifacts (" CS_ARTIFACT_COLUMNS ")"                              \
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")                                   \

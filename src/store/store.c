@@ -1,8 +1,9 @@
 /*
  * The queue between the loop and the thread that has the database.
  *
- *   loop:   ask -> queue ................................. told: `done`s, in order
- *   thread:          take all -> files -> BEGIN, each, COMMIT -> files -> wake the loop
+ *   pool:        files
+ *   loop:   ask .....-> queue ................................. told: `done`s, in order
+ *   thread:              take all -> files -> BEGIN, each, COMMIT -> files -> wake the loop
  *
  * What waits is one batch and one commit, so that many changes share its cost. If a batch fails as
  * a whole, each of its operations is tried again alone, and only the guilty ones fail.
@@ -38,7 +39,8 @@ struct cs_store {
     struct list refused;
     struct cs_err health;
     size_t ops, bytes; /* asked for, and not told */
-    bool closing;
+    size_t in_pool;
+    bool started, closing;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -80,7 +82,7 @@ void cs_op_keep(struct cs_op *op, struct cs_str *const *texts)
     for (size_t i = 0; texts[i]; i++)
         total += texts[i]->len;
     char *at = op->kept = cs_calloc(total, 1);
-    op->kept_bytes = total;
+    op->kept_bytes += total;
     for (size_t i = 0; texts[i]; i++) {
         if (texts[i]->len)
             memcpy(at, texts[i]->at, texts[i]->len);
@@ -113,6 +115,83 @@ void cs_op_tell_stored(const struct cs_op *op)
         op->done.stored(op->ctx, &op->err);
 }
 
+#define ALIGN _Alignof(max_align_t)
+
+void cs_op_room(struct cs_op *op, size_t bytes, size_t pieces)
+{
+    size_t total = bytes + pieces * ALIGN;
+    op->given = cs_calloc(total + 1, 1);
+    op->kept_bytes += total;
+}
+
+void *cs_op_give(struct cs_op *op, const void *bytes, size_t n)
+{
+    char *copy = op->given + op->given_at;
+    op->given_at += (n + ALIGN - 1) & ~(ALIGN - 1);
+    if (n)
+        memcpy(copy, bytes, n);
+    return copy;
+}
+
+#define ENTRY_TEXTS   6
+#define MEASURE_TEXTS 4
+
+static void texts_of(struct cs_entry *e, struct cs_str *texts[ENTRY_TEXTS])
+{
+    struct cs_str *const all[ENTRY_TEXTS] = {&e->event,   &e->tenant,    &e->principal,
+                                             &e->session, &e->execution, &e->data};
+    memcpy(texts, all, sizeof all);
+}
+
+static void make_room(struct cs_op *op, const struct cs_execution_more *more)
+{
+    size_t bytes = more->journal.len + more->blob_count * sizeof *more->blobs;
+    struct cs_str *texts[ENTRY_TEXTS];
+    for (size_t i = 0; i < more->entry_count; i++) {
+        struct cs_entry e = more->entries[i];
+        texts_of(&e, texts);
+        bytes += sizeof e;
+        for (size_t k = 0; k < ENTRY_TEXTS; k++)
+            bytes += texts[k]->len;
+    }
+    const struct cs_measure *m = more->measure;
+    if (m)
+        bytes += sizeof *m + m->tenant.len + m->status.len + m->error_type.len + m->tools.len;
+    cs_op_room(op, bytes, 4 + more->entry_count * ENTRY_TEXTS + MEASURE_TEXTS);
+}
+
+static void give_str(struct cs_op *op, struct cs_str *text)
+{
+    text->at = cs_op_give(op, text->at, text->len);
+}
+
+void cs_op_give_more(struct cs_op *op, const struct cs_execution_more *more)
+{
+    struct cs_execution_more *m = &op->more;
+    struct cs_str *texts[ENTRY_TEXTS];
+    if (!more)
+        return;
+    *m = *more;
+    make_room(op, more);
+    struct cs_entry *entries = cs_op_give(op, more->entries, m->entry_count * sizeof *m->entries);
+    for (size_t i = 0; i < m->entry_count; i++) {
+        texts_of(&entries[i], texts);
+        for (size_t k = 0; k < ENTRY_TEXTS; k++)
+            give_str(op, texts[k]);
+    }
+    m->entries = entries;
+    give_str(op, &m->journal);
+    m->blobs = cs_op_give(op, more->blobs, more->blob_count * sizeof *more->blobs);
+    if (!more->measure)
+        return;
+    struct cs_measure *measure = cs_op_give(op, more->measure, sizeof *measure);
+    give_str(op, &measure->tenant);
+    give_str(op, &measure->status);
+    give_str(op, &measure->error_type);
+    give_str(op, &measure->tools);
+    m->measure = measure;
+}
+
 /* Nothing came of it yet. */
 static void op_reset(struct cs_op *op)
 {
@@ -126,16 +205,62 @@ static void op_reset(struct cs_op *op)
 static void op_free(struct cs_op *op)
 {
     cs_arena_done(&op->arena);
+    free(op->given);
     free(op->rows);
     free(op->sources);
     free(op->kept);
     free(op);
 }
 
+void cs_op_queue(struct cs_op *op)
+{
+    struct cs_store *s = op->store;
+    uv_mutex_lock(&s->lock);
+    bool idle = !s->queue.first;
+    list_push(&s->queue, op);
+    if (idle)
+        uv_cond_signal(&s->wake);
+    uv_mutex_unlock(&s->lock);
+}
+
+/* What has to be done before anything else, once it is known whether there is a chain. */
+static void start(struct cs_store *s)
+{
+    if (s->started || s->closing)
+        return;
+    s->started = true;
+    struct cs_op *op = cs_op_lost(s);
+    op->is_ours = true;
+    cs_op_queue(op);
+}
+
+static void in_pool(uv_work_t *work)
+{
+    struct cs_op *op = work->data;
+    op->kind->pool(&op->store->db, op);
+}
+
+static void tell(struct cs_store *s, struct cs_op *op);
+static void stop_if_idle(struct cs_store *s);
+
+static void after_pool(uv_work_t *work, int status)
+{
+    struct cs_op *op = work->data;
+    struct cs_store *s = op->store;
+    (void)status;
+    s->in_pool--;
+    if (op->err.code || !op->kind->run)
+        tell(s, op);
+    else
+        cs_op_queue(op);
+    stop_if_idle(s);
+}
+
 void cs_op_ask(struct cs_op *op)
 {
     struct cs_store *s = op->store;
     bool full = s->ops >= CS_STORE_OPS || s->bytes + op->kept_bytes > CS_STORE_BYTES;
+    start(s);
     if (!op->err.code && s->closing)
         cs_fail(&op->err, CS_SYSTEM, "the store is being closed");
     if (!op->err.code && full)
@@ -147,12 +272,13 @@ void cs_op_ask(struct cs_op *op)
         uv_async_send(&s->async);
         return;
     }
-    uv_mutex_lock(&s->lock);
-    bool idle = !s->queue.first;
-    list_push(&s->queue, op);
-    if (idle)
-        uv_cond_signal(&s->wake);
-    uv_mutex_unlock(&s->lock);
+    if (!op->kind->pool) {
+        cs_op_queue(op);
+        return;
+    }
+    s->in_pool++;
+    op->work.data = op;
+    uv_queue_work(s->async.loop, &op->work, in_pool, after_pool);
 }
 
 /* --- the thread --- */
@@ -167,8 +293,11 @@ static int run_one(struct cs_db *db, struct cs_op *op)
     bool failed = op->kind->run(db, op) < 0;
     if (inside && cs_db_broken(db))
         return -1;
-    if (steps && failed && cs_sql_do(db, CS_SQL_UNDO, &ignored, "") < 0)
-        return -1;
+    if (steps && failed) {
+        db->head.known = false;
+        if (cs_sql_do(db, CS_SQL_UNDO, &ignored, "") < 0)
+            return -1;
+    }
     if (steps && cs_sql_do(db, CS_SQL_RELEASE, failed ? &ignored : &op->err, "") < 0)
         return -1;
     return 0;
@@ -311,6 +440,7 @@ static void work(void *arg)
         }
         give(s, ops, count, &health);
     }
+    cs_db_seal(&s->db);
     cs_db_close(&s->db);
     uv_mutex_lock(&s->lock);
     s->ended = true;
@@ -324,7 +454,7 @@ static void tell(struct cs_store *s, struct cs_op *op)
 {
     for (struct cs_op *next; op; op = next) {
         next = op->next;
-        s->ops--;
+        s->ops -= !op->is_ours;
         s->bytes -= op->kept_bytes;
         op->kind->tell(op);
         op_free(op);
@@ -385,15 +515,29 @@ int cs_store_open(uv_loop_t *loop, const char *dir, struct cs_store **store, str
     return 0;
 }
 
+/* What is in the pool will still need the thread. */
+static void stop_if_idle(struct cs_store *s)
+{
+    if (!s->closing || s->in_pool)
+        return;
+    uv_mutex_lock(&s->lock);
+    s->stopping = true;
+    uv_cond_signal(&s->wake);
+    uv_mutex_unlock(&s->lock);
+}
+
 void cs_store_close(struct cs_store *s, void (*closed)(void *ctx), void *ctx)
 {
     s->closing = true;
     s->closed = closed;
     s->closed_ctx = ctx;
-    uv_mutex_lock(&s->lock);
-    s->stopping = true;
-    uv_cond_signal(&s->wake);
-    uv_mutex_unlock(&s->lock);
+    stop_if_idle(s);
+}
+
+void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain)
+{
+    s->db.chain = chain;
+    start(s);
 }
 
 void cs_store_health(const struct cs_store *s, struct cs_err *err)

@@ -37,7 +37,8 @@ struct cs_store;
 struct cs_measure;
 
 /* `dir`: an existing directory of ours. What executions of processes that are gone left as running
- * becomes `cancelled` (lost), unless they are durable: those wait for cs_store_execution_adopt. */
+ * becomes `cancelled` (lost) before the first operation, with an entry "execution.settled" and a
+ * measure, unless they are durable: those wait for cs_store_execution_adopt. */
 int cs_store_open(uv_loop_t *loop, const char *dir, struct cs_store **store, struct cs_err *err);
 /* Everything that was asked for is done first. */
 void cs_store_close(struct cs_store *store, void (*closed)(void *ctx), void *ctx);
@@ -86,9 +87,9 @@ struct cs_chain {
     int (*sign)(void *ctx, struct cs_checkpoint_row *row, struct cs_err *err);
     void *ctx;
 };
-/* Right after it was opened; lent until it is closed. Without it there is no ledger, and what is
- * appended is dropped. A checkpoint is made every so many entries, and when the store is closed if
- * there is an entry after the last one. */
+/* Right after it was opened, before any operation; lent until it is closed. Without it there is no
+ * ledger: what is appended is dropped, and hashes of it are zeros. A checkpoint is made every so
+ * many entries, and when the store is closed if there is an entry after the last one. */
 void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain);
 
 /* All of them or none, in this order, one right after the other. */
@@ -96,14 +97,16 @@ void cs_store_append(struct cs_store *s, const struct cs_entry *entries, size_t 
                      cs_stored *done, void *ctx);
 
 /* Readers of the ledger need no loop: they open the database at `path` (a copy, or one in use) for
- * reading, and walk. `visit` returns false to stop. */
+ * reading, and walk what is there at one moment. `visit` returns false to stop. CS_MISSING there is
+ * no such file; CS_INVALID it has no ledger; CS_BUSY somebody began to use it meanwhile. Nothing in
+ * a copy is trusted: a hash that is none comes as zeros. */
 struct cs_ledger_filter {
     uint64_t from, to;    /* seq, both included; 0: from the first, to the last */
     int64_t since, until; /* time; 0: any */
     struct cs_str tenant, execution, principal;
     struct cs_str event; /* or its first part: "execution." */
-    bool newest_first;
-    size_t limit; /* 0: all */
+    bool newest_first;   /* by seq; with since or until (and no execution) by time, then seq */
+    size_t limit;        /* 0: all */
 };
 struct cs_ledger_base {
     uint64_t seq; /* the last entry that was archived and removed; 0: none was */
@@ -116,7 +119,8 @@ int cs_store_ledger_read(const char *path, const struct cs_ledger_filter *filter
 int cs_store_checkpoints_read(const char *path,
                               bool (*visit)(void *ctx, const struct cs_checkpoint_row *row),
                               void *ctx, struct cs_err *err);
-/* Removes entries up to `seq`, which must have been exported; its hash becomes the base. */
+/* Removes entries up to `seq`, which must have been exported; its hash becomes the base. Step by
+ * step: if it is cut short, less is gone, and the base fits. CS_MISSING: there is no such entry. */
 void cs_store_ledger_purge(struct cs_store *s, uint64_t seq, cs_stored *done, void *ctx);
 
 /* --- API keys --- */
@@ -198,7 +202,7 @@ struct cs_execution_more {
     const unsigned char (*blobs)[32];
     size_t blob_count; /* that the part refers to */
     /* Of an end: where in the envelope 64 characters stand that become the hash, in hex, of the
-     * last entry; 0: nowhere. */
+     * last of these entries (zeros without a chain); 0: nowhere. */
     size_t chain_at;
     const struct cs_measure *measure; /* of an end: for the figures; NULL: not counted */
 };
@@ -209,7 +213,8 @@ typedef void cs_execution_ended(void *ctx, const struct cs_err *err,
  * last day; `rows` is the execution it was used for (its fingerprint may differ). */
 void cs_store_execution_begin(struct cs_store *s, const struct cs_execution_row *row,
                               cs_execution_found *done, void *ctx);
-/* The same two, with more; `more` NULL: nothing. */
+/* The same two, with more; `more` NULL: nothing. An end of what does not run in this process is
+ * CS_MISSING, and then nothing was written. */
 void cs_store_execution_admit(struct cs_store *s, const struct cs_execution_row *row,
                               const struct cs_execution_more *more, cs_execution_found *done,
                               void *ctx);
@@ -232,8 +237,8 @@ struct cs_execution_filter {
 void cs_store_executions(struct cs_store *s, struct cs_str tenant,
                          const struct cs_execution_filter *filter, cs_execution_found *done,
                          void *ctx); /* newest first */
-/* One durable execution whose process is gone is this process's from now on; no row: there is none
- * (any more). */
+/* One durable execution whose process is gone is this process's from now on, whoever else asks at
+ * the same time; no row: there is none (any more). Its journal is what was appended. */
 void cs_store_execution_adopt(struct cs_store *s, cs_execution_found *done, void *ctx);
 /* "running" or "awaiting_approval", while it runs here. */
 void cs_store_execution_status(struct cs_store *s, struct cs_str id, struct cs_str status,
@@ -245,11 +250,11 @@ void cs_store_executions_forget(struct cs_store *s, int64_t when, cs_stored *don
 /* --- journals: what an execution heard, in parts that are put one after the other --- */
 
 typedef void cs_journal_found(void *ctx, const struct cs_err *err, struct cs_str journal);
-/* As in struct cs_execution_more. */
+/* As in struct cs_execution_more. CS_MISSING: there is no such execution. */
 void cs_store_journal_append(struct cs_store *s, struct cs_str execution, struct cs_str part,
                              const unsigned char (*blobs)[32], size_t blob_count, cs_stored *done,
                              void *ctx);
-/* All parts. CS_MISSING: it has none (any more). */
+/* All parts, in their order; up to 256 MB. CS_MISSING: it has none (any more). */
 void cs_store_journal_get(struct cs_store *s, struct cs_str tenant, struct cs_str execution,
                           cs_journal_found *done, void *ctx);
 
@@ -305,13 +310,14 @@ typedef void cs_measures_found(void *ctx, const struct cs_err *err, const struct
                                size_t count);
 typedef void cs_sums_found(void *ctx, const struct cs_err *err, const struct cs_sum *rows,
                            size_t count);
-/* Those that are not folded yet, oldest first. */
+/* Those that are not folded yet, oldest first; at most 10,000. Numbers are never used twice. */
 void cs_store_measures(struct cs_store *s, size_t limit, cs_measures_found *done, void *ctx);
 /* Takes the place of sums of the same tenant and hour, and removes the measures `first` to `last`.
- * CS_CONFLICT: one of those `count` is gone: somebody else has folded them. */
+ * CS_CONFLICT: one of those `count` is gone: somebody else has folded them. Ask for the measures
+ * first and for the sums that they go into afterwards: then nothing is counted twice or lost. */
 void cs_store_sums_put(struct cs_store *s, const struct cs_sum *sums, size_t sum_count,
                        uint64_t first, uint64_t last, size_t count, cs_stored *done, void *ctx);
-/* Of one tenant (empty: of all), from that hour on. */
+/* Of one tenant (empty: of all), from that hour on; at most 100,000. */
 void cs_store_sums(struct cs_store *s, struct cs_str tenant, int64_t from, cs_sums_found *done,
                    void *ctx);
 

@@ -89,6 +89,11 @@ struct cs_worker {
     struct cs_timer *timers; /* a heap by due time */
     uint32_t timer_len, timer_cap, timer_next;
     uint64_t timer_order;
+    uint32_t at_once; /* timers that did not wait, since the last answer */
+
+    uint64_t frames;     /* that came in */
+    uint64_t slept_at;   /* how many there were at the last SLEEP, */
+    int64_t slept_until; /* and what it said; -1: the daemon does not know of a timer */
 
     uint64_t log_bytes;
     uint32_t log_lines;
@@ -127,7 +132,8 @@ void cs_bridge_ask(uint64_t id, struct cs_str path);
 double cs_timer_add(double delay_ms, bool repeat); /* the id, or -1: too many */
 void cs_timer_cancel(uint32_t id);
 bool cs_timer_next(int64_t *due_us);
-void cs_timers_fire(int64_t until_us); /* all that are due by then, in order */
+/* All that are due by then, in order; after each of them cs_serve_turn. */
+void cs_timers_fire(int64_t until_us);
 
 /* modules.c */
 void cs_modules_start(struct cs_str source); /* compiles the program, asks for its imports */
@@ -178,6 +184,7 @@ void cs_suggest(struct cs_str name, struct cs_str message, struct cs_str line, c
 bool cs_suggest_await(struct cs_str source, struct cs_str tool, struct cs_buf *out);
 
 /* serve.c */
+void cs_serve_turn(void); /* an event has happened: what follows from it; it may be the end */
 void cs_serve_done(enum cs_outcome outcome, struct cs_str json) __attribute__((noreturn));
 void cs_serve_settled(bool ok, JSValueRef value);
 

@@ -21,7 +21,7 @@
 static struct {
     int (*clock_gettime)(clockid_t, struct timespec *);
     int (*gettimeofday)(struct timeval *, void *);
-    bool on;
+    bool on, live;
     int64_t now_us, origin_us;
     int64_t at_us; /* the monotonic clock when now_us was set */
     atomic_uint refused;
@@ -40,8 +40,9 @@ static int64_t monotonic_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-void cs_clock_start(int64_t now_us)
+void cs_clock_start(int64_t now_us, bool live)
 {
+    clk.live = live;
     clk.origin_us = clk.now_us = now_us;
     clk.at_us = monotonic_us();
     clk.on = true;
@@ -64,6 +65,8 @@ void cs_clock_follow(int64_t time_us)
 
 int64_t cs_clock_now(void)
 {
+    if (clk.live)
+        cs_clock_advance(cs_clock_running());
     return clk.now_us;
 }
 
@@ -85,8 +88,9 @@ uint32_t cs_memory_refused(void)
 int clock_gettime(clockid_t id, struct timespec *t)
 {
     if (clk.on && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) {
-        t->tv_sec = clk.now_us / 1000000;
-        t->tv_nsec = clk.now_us % 1000000 * 1000;
+        int64_t now_us = cs_clock_now();
+        t->tv_sec = now_us / 1000000;
+        t->tv_nsec = now_us % 1000000 * 1000;
         return 0;
     }
     if (clk.clock_gettime)
@@ -97,8 +101,9 @@ int clock_gettime(clockid_t id, struct timespec *t)
 int gettimeofday(struct timeval *restrict t, void *restrict zone)
 {
     if (clk.on) {
-        t->tv_sec = clk.now_us / 1000000;
-        t->tv_usec = clk.now_us % 1000000;
+        int64_t now_us = cs_clock_now();
+        t->tv_sec = now_us / 1000000;
+        t->tv_usec = now_us % 1000000;
         return 0;
     }
     if (clk.gettimeofday)

@@ -1,12 +1,32 @@
 /*
  * One execution, from READY to the end of the process.
  *
- *     READY, PROGRAM, (ASK, MODULE)*, FACTS, VERDICT, run: (CALL, FILE, ASK | RESULT, MODULE)*,
- * DONE
+ *     READY, PROGRAM, (ASK, MODULE)*, FACTS, VERDICT,
+ *     run: (CALL, FILE, ASK, SLEEP | RESULT, MODULE, WAKE)*, DONE
  *
- * Everything that reaches the program comes as an event, a frame or a timer, in the order of the
- * times they carry; after each the microtasks run to their end. So what a program does depends on
- * its events alone, not on how the machine was loaded.
+ * What a program does is a function of PROGRAM and of the answers (MODULE, VERDICT, RESULT), their
+ * order and their times: not of when anything really came, and not of the WAKEs. That is why it can
+ * be run again, and it holds because:
+ *
+ *  1. The program is a state that changes in turns only. A turn is one event, an answer or one
+ *     timer; the microtasks run to their end, then cs_serve_turn. Nothing happens between turns.
+ *     How many frames came in one read, and whether we had to wait for them, makes no difference.
+ *  2. The clock shows the time of the last event: the answer's, or when the timer was due. Timers
+ *     are set by that clock, and so is everything else that the program can see of time.
+ *  3. Before an answer of time T all timers that are due by T fire, ordered by due time and then by
+ *     when they were set. Times of frames never go back.
+ *  4. A WAKE of time W fires the timers that are due by W, and is no event by itself: the clock
+ *     does not show W. The next answer has T >= W, so by 3 the same timers would have fired in the
+ *     same order before it; and none can be set in between, as only events set timers. So leaving
+ *     out a WAKE, or adding one, changes nothing but when. The same is true of those that are due
+ *     by the program's own clock (setImmediate), which fire without one.
+ *  5. The program ends after the turn in which it settled. That nothing can wake it (stuck) depends
+ *     on its state alone: no timer, no question open.
+ *  6. After its end only answers before a fixed time count (linger), by their times.
+ *
+ * With CS_CLOCK_LIVE none of this holds: timers and Date go by our own clock.
+ *
+ * What is left are limits (memory, depth of the stack, time) and what the collector does (WeakRef).
  */
 #include <errno.h>
 #include <poll.h>
@@ -197,6 +217,9 @@ static bool next_frame(struct cs_frame *frame)
         _exit(EXIT_BAD_FRAMES);
     if (got == 0)
         return false;
+    w->frames++;
+    if (frame->type == CS_MSG_WAKE)
+        w->slept_until = -1;
     if (frame->type == CS_MSG_CANCEL)
         fail_plain("runtime_error", "the execution was cancelled", "");
     return true;
@@ -216,19 +239,50 @@ static void sent(enum cs_msg type)
         _exit(EXIT_BAD_FRAMES);
 }
 
-/* ---- after the program's end ---- */
+/* ---- waiting ---- */
 
-/* Waits for input for `us`: 1 input, 0 the time has come, -1 a signal. */
-static int wait_input(int64_t us)
+/* By our own clock: false when it is `until`, true when there may be input. */
+static bool live_input(int64_t until_us)
 {
-    if (w->early.len)
-        return 1;
+    int64_t us = until_us - cs_clock_running();
+    if (w->early.len || us > INT32_MAX * 1000000ll)
+        return true;
     if (us < 0)
         us = 0;
     struct timespec t = {us / 1000000, us % 1000000 * 1000};
     struct pollfd p = {.fd = w->sock, .events = POLLIN};
-    return ppoll(&p, 1, &t, NULL);
+    return ppoll(&p, 1, &t, NULL) != 0;
 }
+
+/* The daemon is told when the next timer is due, unless it knows. In a replay it wants to hear in
+ * any case that everything it said has been dealt with. */
+static void say_sleep(int64_t due_us)
+{
+    bool replay = w->program.clock == CS_CLOCK_REPLAY;
+    if (replay ? w->slept_at == w->frames : due_us == INT64_MAX || due_us == w->slept_until)
+        return;
+    w->slept_at = w->frames;
+    w->slept_until = due_us;
+    size_t mark = cs_frame_begin(&w->out, CS_MSG_SLEEP, w->frames, 0);
+    cs_put_u64(&w->out, (uint64_t)due_us);
+    cs_frame_end(&w->out, mark);
+}
+
+/* Everything that came has been dealt with: waits for more, or until it is `due_us` (INT64_MAX:
+ * nothing is due). False: by a clock that is live, the time has come. */
+static bool wait_until(int64_t due_us)
+{
+    bool live = w->program.clock == CS_CLOCK_LIVE;
+    if (!live)
+        say_sleep(due_us);
+    cs_bridge_flush();
+    if (live && !live_input(due_us))
+        return false;
+    receive();
+    return true;
+}
+
+/* ---- after the program's end ---- */
 
 /*
  * Calls that the program made and did not wait for are under way, and what they do in the world
@@ -236,29 +290,27 @@ static int wait_input(int64_t us)
  */
 static void linger(void)
 {
-    int64_t start = cs_clock_running();
+    int64_t start = cs_clock_now();
     int64_t until = cs_clock_origin() + (int64_t)w->program.wall_ms * 1000 - LINGER_SPARE_US;
     if (until > start + LINGER_US)
         until = start + LINGER_US;
     cs_crash_answer((struct cs_str){0});
     while (w->waiting > 0) {
         struct cs_frame frame;
-        cs_bridge_flush();
-        if (next_frame(&frame)) {
-            cs_clock_follow(frame.time_us);
-            JSLock(w->ctx);
-            if (frame.type == CS_MSG_RESULT)
-                cs_bridge_late(&frame);
-            JSUnlock(w->ctx);
+        if (!next_frame(&frame)) {
+            if (!wait_until(until))
+                break;
             continue;
         }
-        int64_t left = until - cs_clock_running();
-        int input = left > 0 ? wait_input(left) : 0;
-        if (input == 0)
-            return;
-        if (input > 0)
-            receive();
+        if (frame.time_us >= until)
+            break;
+        cs_clock_follow(frame.time_us);
+        JSLock(w->ctx);
+        if (frame.type == CS_MSG_RESULT)
+            cs_bridge_late(&frame);
+        JSUnlock(w->ctx);
     }
+    cs_bridge_flush();
 }
 
 static void end_if_settled(void)
@@ -296,11 +348,11 @@ static void seed(const uint64_t s[2])
 
 static void read_program(const struct cs_frame *frame)
 {
-    cs_clock_start(frame->time_us);
-    cs_crash_arm(w->sock);
     if (!cs_field_program(frame->body, &w->program))
         _exit(EXIT_BAD_FRAMES);
     struct cs_program *p = &w->program;
+    cs_clock_start(frame->time_us, p->clock == CS_CLOCK_LIVE);
+    cs_crash_arm(w->sock);
     JSLock(w->ctx);
     seed(p->seed);
     if (p->calls_at_once == 0)
@@ -366,42 +418,47 @@ static void stuck(void)
                "a thenable calls back.");
 }
 
+void cs_serve_turn(void)
+{
+    end_if_settled();
+    cs_modules_pump(true);
+    end_if_settled();
+}
+
 static void handle(const struct cs_frame *frame)
 {
     /* What is due before this event happens before it. */
     cs_timers_fire(frame->time_us);
-    end_if_settled();
+    if (frame->type == CS_MSG_WAKE) /* it is no event: the program's clock does not show it */
+        return;
     cs_clock_follow(frame->time_us);
+    w->at_once = 0;
     JSLock(w->ctx);
     if (frame->type == CS_MSG_RESULT)
         cs_bridge_result(frame);
     else if (frame->type == CS_MSG_MODULE)
         cs_modules_answer(frame);
     JSUnlock(w->ctx);
+    cs_serve_turn();
 }
 
 static void run(void)
 {
     w->running = true;
+    w->slept_until = -1;
     cs_modules_run();
+    cs_serve_turn();
     for (;;) {
-        end_if_settled();
-        cs_modules_pump(true);
-        end_if_settled();
+        cs_timers_fire(cs_clock_now());
         struct cs_frame frame;
         if (next_frame(&frame)) {
             handle(&frame);
             continue;
         }
-        int64_t due;
-        bool timer = cs_timer_next(&due);
-        if (!timer && w->waiting == 0 && !cs_modules_loading())
+        int64_t due = INT64_MAX;
+        if (!cs_timer_next(&due) && w->waiting == 0 && !cs_modules_loading())
             stuck();
-        cs_bridge_flush();
-        int input = timer ? wait_input(due - cs_clock_running()) : 1;
-        if (input > 0)
-            receive();
-        else if (input == 0)
+        if (!wait_until(due))
             cs_timers_fire(due);
     }
 }

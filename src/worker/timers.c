@@ -12,6 +12,12 @@
 /* As everywhere else: longer is at once, and nothing is sooner than a millisecond. */
 #define DELAY_MAX_MS 2147483647.0
 
+/* setImmediate does not wait. But a program that looks again and again whether its answer has come
+ * needs time to pass, or it would never come: after so many without an answer each takes a moment.
+ */
+#define AT_ONCE_MAX 1000
+#define AT_ONCE_US  100
+
 static bool before(const struct cs_timer *a, const struct cs_timer *b)
 {
     return a->due_us != b->due_us ? a->due_us < b->due_us : a->order < b->order;
@@ -68,7 +74,9 @@ double cs_timer_add(double delay_ms, bool repeat)
     bool at_once = delay_ms < 0; /* setImmediate */
     if (!(delay_ms >= 1 && delay_ms <= DELAY_MAX_MS))
         delay_ms = 1;
-    int64_t delay_us = at_once ? 0 : (int64_t)delay_ms * 1000;
+    int64_t delay_us = (int64_t)delay_ms * 1000;
+    if (at_once)
+        delay_us = w->at_once++ < AT_ONCE_MAX ? 0 : AT_ONCE_US;
     uint32_t id = ++w->timer_next;
     push((struct cs_timer){
         .due_us = cs_clock_now() + delay_us, .period_us = repeat ? delay_us : 0, .id = id});
@@ -107,6 +115,6 @@ void cs_timers_fire(int64_t until_us)
         }
         JSValueRef id = cs_host_number(t.id);
         cs_host_call(CS_ENTRY_fire, 1, &id, NULL);
-        cs_modules_pump(true);
+        cs_serve_turn();
     }
 }

@@ -37,7 +37,7 @@ __all__ = [
 
 # Frames as in sandbox/wire.h: length, type, version, id, time; then the body.
 _HEAD = _struct.Struct("=IHHQq")
-_VERSION = 2
+_VERSION = 3
 _CALL, _RESULT, _LOG, _PROGRESS, _DONE = 7, 9, 10, 11, 12
 _LEVELS = {"debug": 0, "info": 1, "warn": 2, "warning": 2, "error": 3}
 _CODES = {1: "MISSING", 2: "DENIED", 3: "LIMIT", 4: "INVALID", 5: "FAILED"}

@@ -42,7 +42,7 @@ function frame(kind, id, body) {
   const head = Buffer.alloc(HEAD);
   head.writeUInt32LE(body.length, 0);
   head.writeUInt16LE(kind, 4);
-  head.writeUInt16LE(2, 6);
+  head.writeUInt16LE(3, 6);
   head.writeBigUInt64LE(id, 8);
   return Buffer.concat([head, body]);
 }

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "store/store.h"
 
@@ -29,6 +31,10 @@ struct fixture {
     struct cs_execution_row *executions;
     struct cs_artifact_row *artifacts;
     struct cs_str content;
+    unsigned char hash[32];
+    struct cs_measure *measures;
+    struct cs_sum *sums;
+    struct cs_cached_answer cached;
 };
 
 __attribute__((unused)) static void f_open(struct fixture *f)
@@ -175,6 +181,123 @@ __attribute__((unused)) static void f_artifacts(void *ctx, const struct cs_err *
                                     &r->media_type, &r->kind},
                 7);
     }
+}
+
+__attribute__((unused)) static void f_ended(void *ctx, const struct cs_err *err,
+                                            const unsigned char hash[32])
+{
+    struct fixture *f = ctx;
+    f_said(f, err, 0);
+    memcpy(f->hash, hash, 32);
+}
+
+__attribute__((unused)) static void f_journal(void *ctx, const struct cs_err *err,
+                                              struct cs_str journal)
+{
+    struct fixture *f = ctx;
+    f_said(f, err, 0);
+    f->content = cs_arena_dup(&f->arena, journal);
+}
+
+__attribute__((unused)) static void f_blob(void *ctx, const struct cs_err *err,
+                                           const unsigned char hash[32], struct cs_str content)
+{
+    struct fixture *f = ctx;
+    f_said(f, err, 0);
+    memcpy(f->hash, hash, 32);
+    f->content = cs_arena_dup(&f->arena, content);
+}
+
+__attribute__((unused)) static void f_cached(void *ctx, const struct cs_err *err,
+                                             const struct cs_cached_answer *found)
+{
+    struct fixture *f = ctx;
+    f_said(f, err, found != NULL);
+    if (!found)
+        return;
+    f->cached = *found;
+    f_texts(f, (struct cs_str *[]){&f->cached.tenant, &f->cached.execution, &f->cached.value}, 3);
+}
+
+__attribute__((unused)) static void f_measures(void *ctx, const struct cs_err *err,
+                                               const struct cs_measure *rows, size_t count)
+{
+    struct fixture *f = ctx;
+    f_said(f, err, count);
+    f->measures = f_copy(f, rows, count * sizeof *rows);
+    for (size_t i = 0; i < count; i++) {
+        struct cs_measure *m = &f->measures[i];
+        f_texts(f, (struct cs_str *[]){&m->tenant, &m->status, &m->error_type, &m->tools}, 4);
+    }
+}
+
+__attribute__((unused)) static void f_sums(void *ctx, const struct cs_err *err,
+                                           const struct cs_sum *rows, size_t count)
+{
+    struct fixture *f = ctx;
+    f_said(f, err, count);
+    f->sums = f_copy(f, rows, count * sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        f_texts(f, (struct cs_str *[]){&f->sums[i].tenant, &f->sums[i].value}, 2);
+}
+
+/* Without the store, what is in its file: the first value of the last row. */
+__attribute__((unused)) static int f_sql_row(void *ctx, int columns, char **values, char **names)
+{
+    (void)names;
+    snprintf(ctx, 128, "%s", columns && values[0] ? values[0] : "");
+    return 0;
+}
+
+__attribute__((unused)) static const char *f_sql(struct fixture *f, const char *text)
+{
+    static char answer[128];
+    char path[128];
+    sqlite3 *db = NULL;
+    answer[0] = '\0';
+    snprintf(path, sizeof path, "%s/caisson.db", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    if (sqlite3_exec(db, text, f_sql_row, answer, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", text, sqlite3_errmsg(db));
+    sqlite3_close(db);
+    return answer;
+}
+
+/* --- a chain that is easy to check: the text names its number and the hash before --- */
+
+__attribute__((unused)) static void f_link(void *ctx, uint64_t seq, const unsigned char prev[32],
+                                           const struct cs_entry *e, struct cs_buf *text,
+                                           unsigned char hash[32])
+{
+    (void)ctx;
+    cs_buf_printf(text, "{\"event\":\"%.*s\",\"prev\":\"", CS_STR_ARG(e->event));
+    cs_hex_put(text, prev, 32);
+    cs_buf_printf(text, "\",\"seq\":%llu,\"execution\":\"%.*s\",\"data\":\"%.*s\"}",
+                  (unsigned long long)seq, CS_STR_ARG(e->execution), CS_STR_ARG(e->data));
+    cs_sha256(cs_buf_str(text), hash);
+}
+
+__attribute__((unused)) static int f_sign(void *ctx, struct cs_checkpoint_row *row,
+                                          struct cs_err *err)
+{
+    if (ctx && *(bool *)ctx)
+        return cs_fail(err, CS_SYSTEM, "no pen");
+    memset(row->key, 7, sizeof row->key);
+    memcpy(row->signature, row->hash, 32);
+    memcpy(row->signature + 32, row->hash, 32);
+    return 0;
+}
+
+static const struct cs_chain f_chain = {.checkpoint_every = 10, .link = f_link, .sign = f_sign};
+
+static inline struct cs_entry f_entry(const char *event, const char *execution)
+{
+    return (struct cs_entry){.event = cs_str(event),
+                             .tenant = CS_STR("default"),
+                             .principal = CS_STR("ann"),
+                             .execution = cs_str(execution),
+                             .time = 1000};
 }
 
 /* Asks, waits, and answers the code: F(f, cs_store_keys, f_keys) */

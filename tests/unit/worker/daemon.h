@@ -38,11 +38,12 @@ struct talk {
     int limit_ms;     /* 0: 20 s */
     size_t memory_mb; /* RLIMIT_AS above what is mapped now; 0: none */
     int64_t step_us;  /* what the clock gains with every frame */
+    enum cs_clock clock;
 
     /* out */
     int outcome; /* enum cs_outcome; -1 no DONE, -2 the time was up */
     struct cs_buf answer, logs, facts, calls, progress, kept;
-    uint32_t log_count, refused;
+    uint32_t log_count, refused, sleeps;
     int status; /* of the process */
 
     /* inner life */
@@ -359,6 +360,7 @@ static inline void talk_program(struct talk *t)
         .argument_bytes = t->argument_bytes ? t->argument_bytes : 10 * CS_MIB,
         .calls_at_once = t->calls_at_once ? t->calls_at_once : 8,
         .wall_ms = t->wall_ms ? t->wall_ms : 30000,
+        .clock = (uint32_t)t->clock,
     };
     size_t mark = talk_begin(t, CS_MSG_PROGRAM, 0);
     cs_put_program(&t->out, &p);
@@ -387,6 +389,19 @@ static inline void talk_log(struct talk *t, const struct cs_frame *f)
     cs_buf_putstr(&t->logs, text);
     cs_buf_putc(&t->logs, '\n');
     t->log_count++;
+}
+
+/* Nobody has to wait here: it is at once what time the worker waits for. */
+static inline void talk_wake(struct talk *t, const struct cs_frame *f)
+{
+    struct cs_str body = f->body;
+    uint64_t due;
+    t->sleeps++;
+    if (!cs_field_u64(&body, &due) || due == INT64_MAX)
+        return;
+    if (t->now_us < (int64_t)due)
+        t->now_us = (int64_t)due;
+    talk_end(t, talk_begin(t, CS_MSG_WAKE, 0));
 }
 
 static inline bool talk_handle(struct talk *t, const struct cs_frame *f)
@@ -418,6 +433,9 @@ static inline bool talk_handle(struct talk *t, const struct cs_frame *f)
         cs_field_str(&body, &s);
         cs_buf_putstr(&t->progress, s);
         return true;
+    case CS_MSG_SLEEP:
+        talk_wake(t, f);
+        return true;
     case CS_MSG_DONE:
         cs_field_u8(&body, &outcome);
         cs_field_str(&body, &s);
@@ -433,6 +451,7 @@ static inline bool talk_handle(struct talk *t, const struct cs_frame *f)
     case CS_MSG_VERDICT:
     case CS_MSG_RESULT:
     case CS_MSG_CANCEL:
+    case CS_MSG_WAKE:
         break;
     }
     return false;
