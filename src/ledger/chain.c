@@ -295,8 +295,6 @@ const char *cs_entry_differs(const struct cs_entry_parts *p, const struct cs_ent
         return "execution";
     if (!same_name(p->principal, columns->principal))
         return "principal";
-    if (!same_name(p->session, columns->session))
-        return "session";
     if (!same_name(p->tenant, columns->tenant))
         return "tenant";
     return p->time == columns->time ? NULL : "time";

@@ -85,6 +85,7 @@ int cs_checker_start(struct cs_checker *c, const struct cs_ledger_base *base, st
 {
     static const unsigned char zero[32];
     c->base = *base;
+    c->anchor = base->seq;
     c->base_needed &= base->seq > 0;
     c->check->from = base->seq + 1;
     c->check->to = base->seq;
@@ -160,6 +161,11 @@ int cs_checker_entry(struct cs_checker *c, struct cs_str line, struct cs_entry_p
         return blame(c, p->prev, err);
     if (p->seq != k->to + 1)
         return wrong_number(c, p->seq, err);
+    /* So many are never left unsigned: whoever writes the chain anew cannot keep the signatures. */
+    if (p->seq - c->anchor > CS_CHECKPOINT_EVERY)
+        return cs_checker_fail(c, p->seq, err,
+                               "the entries %llu to %llu are not signed: a checkpoint is missing",
+                               (unsigned long long)c->anchor + 1, (unsigned long long)k->to);
     if (!same(p->prev, k->head))
         c->broken = p->seq;
     cs_sha256(line, k->head);
@@ -195,7 +201,7 @@ int cs_checker_checkpoint(struct cs_checker *c, const struct cs_checkpoint_row *
                                "of the chain after the checkpoint before was written anew",
                                (unsigned long long)row->seq);
     k->checkpoints++;
-    k->signed_to = row->seq;
+    k->signed_to = c->anchor = row->seq;
     return 0;
 }
 

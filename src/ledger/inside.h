@@ -71,6 +71,7 @@ struct cs_checker {
     struct cs_checkpoint_row until;
     bool has_until, until_met;
     struct cs_ledger_base base;
+    uint64_t anchor;             /* the last entry that is signed, or the base */
     bool base_needed, base_told; /* an entry must say that it was archived; it did */
     uint64_t broken;             /* this entry does not follow from the one before */
     struct cs_buf message;

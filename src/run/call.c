@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "run/inside.h"
@@ -58,23 +59,22 @@ static struct cs_call *record_of(struct cs_gate_call *c)
     return &c->run->records[c->record];
 }
 
-static void record(struct cs_gate_call *c)
+uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str tool, size_t bytes)
 {
-    struct cs_run *run = c->run;
     if (run->result.tool_calls == run->record_cap) {
         run->record_cap = run->record_cap ? run->record_cap * 2 : 16;
         run->records = cs_realloc(run->records, run->record_cap, sizeof *run->records);
     }
-    c->record = run->result.tool_calls++;
-    run->result.calls = run->records;
-    struct cs_str server = cs_utf8_cut(cs_buf_str(&c->server), NAME_SHOWN);
-    struct cs_str name = cs_utf8_cut(cs_buf_str(&c->name), NAME_SHOWN);
-    *record_of(c) = (struct cs_call){
-        .server = cs_arena_dup(&run->arena, server),
-        .tool = cs_arena_dup(&run->arena, name),
+    struct cs_call *r = &run->records[run->result.tool_calls];
+    *r = (struct cs_call){
+        .server = cs_arena_dup(&run->arena, cs_utf8_cut(server, NAME_SHOWN)),
+        .tool = cs_arena_dup(&run->arena, cs_utf8_cut(tool, NAME_SHOWN)),
         .status = CS_CALL_CANCELLED,
-        .argument_bytes = c->arguments.len,
+        .argument_bytes = bytes,
     };
+    memcpy(r->argument_hash, run->argument_hash, sizeof r->argument_hash);
+    run->result.calls = run->records;
+    return run->result.tool_calls++;
 }
 
 static void next_turn(struct cs_run *run);
@@ -89,9 +89,13 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
         r->status = status;
         r->us = (uv_hrtime() - c->start_ns) / 1000;
         r->result_bytes = status == CS_CALL_OK ? payload.len : 0;
+        if (status == CS_CALL_OK && cs_run_store(run))
+            cs_sha256(payload, r->result_hash);
         cs_trail_call(run, r);
+        run->answering = r;
     }
     cs_job_result(run->job, c->id, code, payload);
+    run->answering = NULL;
     bool was_running = c->inner != NULL;
     cs_gate_call_free(c);
     if (was_running) {
@@ -367,6 +371,7 @@ static void on_result(void *ctx, const struct cs_tool_result *result)
 static void send_call(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
+    cs_trail_flush(run);
     run->calls_running++;
     c->inner = cs_tools_call(run->runner->tools, c->tool, cs_buf_str(&c->arguments),
                              c->limits.timeout_ms, c->limits.result, on_result, c);
@@ -452,7 +457,7 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
         cs_gate_own(c);
         return;
     }
-    record(c);
+    c->record = cs_gate_note(run, server, tool, arguments.len);
     enter(c);
 }
 

@@ -1,8 +1,11 @@
 /* The one envelope. */
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/hash.h"
 #include "base/json.h"
-#include "run/run.h"
+#include "run/inside.h"
 
 const char *cs_status_name(enum cs_status status)
 {
@@ -235,7 +238,63 @@ static void put_metrics(struct cs_json_writer *w, const struct cs_result *r)
         cs_json_put_f64(w, average_latency_ms(r));
     }
     number(w, "result_size_bytes", r->value.len);
+    if (r->tokens_saved)
+        number(w, "tokens_saved", r->tokens_saved);
     cs_json_close(w, '}');
+}
+
+static void put_hash(struct cs_json_writer *w, const char *key, const unsigned char hash[CS_SHA256])
+{
+    char hex[2 * CS_SHA256 + 1];
+    cs_hex(hash, CS_SHA256, hex);
+    cs_json_key(w, key);
+    cs_json_put_z(w, hex);
+}
+
+static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
+{
+    char text[40];
+    struct tm tm;
+    time_t seconds = (time_t)(ms / 1000);
+    gmtime_r(&seconds, &tm);
+    size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms % 1000));
+    cs_json_key(w, key);
+    cs_json_put_z(w, text);
+}
+
+/* The last member, and its last one is the hash of the entry in the ledger that says all this: it
+ * is not known when this is written. */
+static size_t put_provenance(struct cs_json_writer *w, const struct cs_result *r)
+{
+    const struct cs_provenance *p = &r->provenance;
+    size_t at = 0;
+    cs_json_key(w, "provenance");
+    cs_json_open(w, '{');
+    cs_json_key(w, "execution_id");
+    cs_json_put_z(w, r->execution_id);
+    member(w, "skill_name", p->skill_name);
+    member(w, "skill_version", p->skill_version);
+    member(w, "actor_id", p->actor_id);
+    member(w, "actor_type", p->actor_type);
+    put_hash(w, "code_hash", p->code_hash);
+    put_hash(w, "inputs_hash", p->inputs_hash);
+    put_hash(w, "outputs_hash", p->outputs_hash);
+    put_list(w, "tool_ids", p->tool_ids, p->tool_count);
+    put_time(w, "timestamp", p->timestamp);
+    cs_json_key(w, "execution_time_ms");
+    cs_json_put_f64(w, (double)r->wall_us / 1000);
+    cs_json_key(w, "success");
+    cs_json_put_bool(w, !r->failed);
+    cs_json_key(w, "chain_hash");
+    if (p->chain_hash[0]) {
+        at = w->out->len + 1; /* after the quote */
+        cs_json_put_z(w, p->chain_hash);
+    } else {
+        cs_json_put_null(w);
+    }
+    cs_json_close(w, '}');
+    return at;
 }
 
 static void put_limits(struct cs_json_writer *w, const struct cs_limits *limits)
@@ -250,10 +309,14 @@ static void put_limits(struct cs_json_writer *w, const struct cs_limits *limits)
 void cs_envelope(const struct cs_result *r, struct cs_buf *out)
 {
     struct cs_str made = r->earlier.len ? r->earlier : r->envelope;
-    if (made.len) {
+    if (made.len)
         cs_buf_putstr(out, made);
-        return;
-    }
+    else
+        cs_envelope_at(r, out);
+}
+
+size_t cs_envelope_at(const struct cs_result *r, struct cs_buf *out)
+{
     struct cs_json_writer w = CS_JSON_WRITER(out);
     cs_json_open(&w, '{');
     cs_json_key(&w, "status");
@@ -292,5 +355,12 @@ void cs_envelope(const struct cs_result *r, struct cs_buf *out)
     put_metrics(&w, r);
     put_risk(&w, &r->verdict);
     put_limits(&w, &r->limits);
+    if (r->not_replayable.len) {
+        cs_json_key(&w, "replayable");
+        cs_json_put_bool(&w, false);
+        member(&w, "not_replayable", r->not_replayable);
+    }
+    size_t chain_at = put_provenance(&w, r);
     cs_json_close(&w, '}');
+    return chain_at;
 }

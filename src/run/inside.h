@@ -46,6 +46,12 @@ struct cs_runner {
     struct cs_cache *cache; /* NULL: none */
     struct cs_observer observer;
     uint64_t journal_bytes, artifact_quota;
+    struct cs_catalogue *hashed; /* trail.c: the last one, and its hash */
+    unsigned char tools_hash[32];
+    int64_t refusal_second; /* since 1970, and how many in it */
+    uint32_t refusals;
+    uint64_t refusals_left_out;
+    struct cs_lately *lately;  /* journal.c: blobs that were put a moment ago */
     struct cs_figures figures; /* but those that are asked for when they are wanted */
     struct cs_run *runs;       /* all that are not done, newest first */
     uint32_t waiting;          /* of them: admitted, and without a turn yet */
@@ -98,6 +104,7 @@ struct cs_run {
     struct cs_run_seat *joined; /* and it waits for that */
     struct cs_err record_error;
     struct cs_buf envelope;
+    size_t chain_at; /* where in it the hash of its end stands */
 
     /* hold.c */
     struct cs_hold *hold;
@@ -114,6 +121,8 @@ struct cs_run {
     struct cs_keep *cache;      /* cache.c */
     struct cs_lineage *lineage; /* lineage.c */
     uint64_t seed[2];
+    unsigned char argument_hash[32]; /* of the wish that is looked at now */
+    struct cs_call *answering;       /* the call that is answered now; NULL: none */
 
     /* artifacts.c */
     struct cs_artifact *artifacts;
@@ -188,6 +197,9 @@ void cs_seats_progress(struct cs_run *run, struct cs_str json);
 void cs_seats_begun(struct cs_run *run);
 void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 
+/* envelope.c: as cs_envelope; where the hash of its place in the chain stands, or 0. */
+size_t cs_envelope_at(const struct cs_result *result, struct cs_buf *out);
+
 /* figures.c */
 void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
 /* What did not have to pass through a model, because a program did the calls: the bytes of their
@@ -198,13 +210,16 @@ void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *to
                    struct cs_measure *measure);
 
 #define CS_ID_TEXT 40
-/* The prefix and 32 hex digits; `id` has room for them and a NUL. */
+/* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added
+ * at the end of their indexes. `id` has room for them and a NUL. */
 void cs_make_id(const char *prefix, char *id);
 
 /* call.c: the gate. One way for every call: allowed, valid, small enough, its turn, sent, answered.
  */
 void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct cs_str tool,
                   struct cs_str arguments);
+/* One more call of a tool, in run->records; its index. */
+uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str tool, size_t bytes);
 /* A module below /mcp-servers that is not there: perhaps its server has not been asked yet. */
 void cs_gate_module(struct cs_run *run, uint64_t id, struct cs_str path);
 /* The program is over: what is still under way is cancelled, downstream too. */
@@ -285,6 +300,8 @@ void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data);
 void cs_trail_flush(struct cs_run *run);
 void cs_trail_admitted(struct cs_run *run);
 void cs_trail_assessed(struct cs_run *run);
+void cs_trail_started(struct cs_run *run);
+void cs_trail_refused(struct cs_run *run, const struct cs_err *err);
 void cs_trail_call(struct cs_run *run, const struct cs_call *call);
 void cs_trail_settled(struct cs_run *run);
 /* What `more` of begin and end is to be; lent until the next note. */
@@ -292,7 +309,8 @@ void cs_trail_take(struct cs_run *run, struct cs_execution_more *more);
 void cs_trail_done(struct cs_run *run);
 
 /* provenance.c */
-void cs_provenance_fill(struct cs_run *run); /* when it is settled */
+void cs_provenance_begin(struct cs_run *run); /* when it is admitted */
+void cs_provenance_fill(struct cs_run *run);  /* when it is settled */
 
 /* journal.c: what an execution heard; see journal.h. Inside cs_run: `journal`. */
 struct cs_journal;
@@ -315,6 +333,16 @@ void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs
 
 /* resume.c */
 struct cs_resume;
+
+/* replay.c: one that is run again. It belongs to whoever started it, who is `ctx` of its `done`. */
+struct cs_again;
+struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_request *request,
+                                  struct cs_again *again, const char *id,
+                                  void (*done)(void *ctx, const struct cs_result *result));
+void cs_again_open(struct cs_run *run);
+/* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
+const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
+                                        struct cs_job_end *as_then);
 
 /* artifacts.c: what is kept becomes a row, and is known to the result once it is stored. `content`
  * is copied; its texts too. */

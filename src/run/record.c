@@ -6,9 +6,10 @@
  * execution has failed, whatever it did.
  */
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/time.h"
-#include "run/inside.h"
+#include "run/journal.h"
 
 static struct cs_execution_row row_of(const struct cs_run *run)
 {
@@ -22,6 +23,7 @@ static struct cs_execution_row row_of(const struct cs_run *run)
         .intent = run->request.intent,
         .key = run->request.key,
         .fingerprint = run->request.fingerprint,
+        .durable = run->request.durable,
     };
 }
 
@@ -223,12 +225,18 @@ int cs_step_begin(struct cs_run *run, struct cs_err *err)
     struct cs_run *twin = keyed ? twin_of(run) : NULL;
     if (twin)
         return join_twin(run, twin, err);
-    if (!run->runner->store)
+    if (!cs_run_store(run))
         return CS_ON;
     struct cs_execution_row row = row_of(run);
+    struct cs_execution_more more = {0};
     row.created = cs_time_ms();
     run->on_record = run->beginning = true;
-    cs_store_execution_begin(run->runner->store, &row, on_begun, run);
+    cs_trail_admitted(run);
+    cs_trail_take(run, &more);
+    cs_journal_admit(run);
+    cs_journal_take(run, &more);
+    cs_store_execution_admit(run->runner->store, &row, &more, on_begun, run);
+    cs_journal_taken(run);
     return keyed ? CS_LATER : CS_ON;
 }
 
@@ -241,7 +249,16 @@ static void stored(struct cs_run *run)
         cs_run_finish(run);
 }
 
-static void on_end(void *ctx, const struct cs_err *err)
+/* The entry of its end has its place in the chain, and the answer says which. */
+static void patch_chain(struct cs_run *run, const unsigned char hash[CS_SHA256])
+{
+    struct cs_provenance *p = &run->result.provenance;
+    cs_hex(hash, CS_SHA256, p->chain_hash);
+    if (run->chain_at)
+        memcpy(run->envelope.at + run->chain_at, p->chain_hash, 2 * CS_SHA256);
+}
+
+static void on_end(void *ctx, const struct cs_err *err, const unsigned char chain_hash[CS_SHA256])
 {
     struct cs_run *run = ctx;
     struct cs_err why = run->record_error.code ? run->record_error : *err;
@@ -250,7 +267,10 @@ static void on_end(void *ctx, const struct cs_err *err)
     if (why.code) {
         why.code = CS_SYSTEM;
         run->result.envelope = (struct cs_str){0};
+        run->result.provenance.chain_hash[0] = '\0';
         cs_settle_fault(run, &why);
+    } else {
+        patch_chain(run, chain_hash);
     }
     stored(run);
 }
@@ -261,27 +281,50 @@ static void on_dropped(void *ctx, const struct cs_err *err)
     stored(ctx);
 }
 
+static void put_on_record(struct cs_run *run)
+{
+    struct cs_result *r = &run->result;
+    struct cs_execution_row row = row_of(run);
+    struct cs_execution_more more = {0};
+    struct cs_measure measure;
+    CS_AUTO_BUF struct cs_buf tools = {0};
+    cs_measure_of(run, r->provenance.timestamp, &tools, &measure);
+    memset(r->provenance.chain_hash, '0', 2 * CS_SHA256);
+    cs_buf_clear(&run->envelope);
+    run->chain_at = cs_envelope_at(r, &run->envelope);
+    r->envelope = cs_buf_str(&run->envelope);
+    row.status = cs_str(cs_status_name(r->status));
+    row.error_type = measure.error_type;
+    row.envelope = r->envelope;
+    row.finished = r->provenance.timestamp;
+    cs_trail_settled(run);
+    cs_trail_take(run, &more);
+    cs_journal_take(run, &more);
+    more.chain_at = run->chain_at;
+    more.measure = &measure;
+    cs_store_execution_settle(run->runner->store, &row, &more, on_end, run);
+}
+
 int cs_step_end(struct cs_run *run, struct cs_err *err)
 {
     struct cs_result *r = &run->result;
     (void)err;
+    if (cs_journal_busy(run)) {
+        run->step--; /* it comes back */
+        return CS_LATER;
+    }
     if (run->record_error.code != CS_OK)
         cs_settle_fault(run, &run->record_error);
+    if (!r->refused)
+        cs_provenance_fill(run);
     if (!run->on_record) {
         run->end_stored = true;
         return run->beginning ? CS_LATER : CS_ON;
     }
-    struct cs_execution_row row = row_of(run);
-    if (r->refused) {
-        cs_store_execution_drop(run->runner->store, row.tenant, row.id, on_dropped, run);
-        return CS_LATER;
-    }
-    cs_envelope(r, &run->envelope);
-    r->envelope = cs_buf_str(&run->envelope);
-    row.status = cs_str(cs_status_name(r->status));
-    row.error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0};
-    row.envelope = r->envelope;
-    row.finished = cs_time_ms();
-    cs_store_execution_end(run->runner->store, &row, on_end, run);
+    if (r->refused)
+        cs_store_execution_drop(run->runner->store, run->tenant, cs_str(r->execution_id),
+                                on_dropped, run);
+    else
+        put_on_record(run);
     return CS_LATER;
 }

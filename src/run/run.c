@@ -13,8 +13,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/canon.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "run/journal.h"
 
@@ -115,6 +118,8 @@ static void close_if_empty(struct cs_runner *r)
 {
     if (!r->sandbox_closed || r->runs)
         return;
+    cs_catalogue_unref(r->hashed);
+    free(r->lately);
     if (r->closed)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
@@ -227,7 +232,11 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     struct cs_run *run = ctx;
     cs_gate_close(run);
     cs_asks_close(run);
+    cs_journal_ended(run, end);
     run->job = NULL;
+    struct cs_job_end as_then;
+    if (run->again)
+        end = cs_again_ended(run, end, &as_then);
     run->harvest = end->harvest;
     if (run->hold && end->state.len)
         run->new_state = cs_arena_dup(&run->arena, end->state);
@@ -284,6 +293,7 @@ int cs_run_known(struct cs_run *run)
 void cs_run_refuse(struct cs_run *run, const struct cs_err *err)
 {
     run->result.refused = err->code;
+    cs_trail_refused(run, err);
     cs_run_end_early(run, CS_ENDED_FAILED, err);
 }
 
@@ -352,6 +362,8 @@ static void on_progress(void *ctx, struct cs_str json)
 static bool on_wish(void *ctx, const struct cs_wish *wish)
 {
     struct cs_run *run = ctx;
+    if (wish->kind == CS_WISH_CALL)
+        cs_canon_hash(wish->arguments, run->argument_hash);
     cs_journal_wish(run, wish);
     return run->player && cs_player_wish(run->player, wish);
 }
@@ -364,8 +376,8 @@ static void on_heard(void *ctx, const struct cs_heard *heard)
 static void on_idle(void *ctx, int64_t due_us)
 {
     struct cs_run *run = ctx;
-    if (run->player)
-        cs_player_idle(run->player, due_us);
+    if (run->again)
+        cs_again_idle(run, due_us);
 }
 
 /* --- 3. assess: facts become a verdict --- */
@@ -377,6 +389,8 @@ static void on_facts(void *ctx, struct cs_str facts)
     cs_policy_assess(facts, &run->result.limits, &run->arena, v);
     run->result.limits = v->limits;
     cs_trail_assessed(run);
+    if (v->allowed)
+        cs_trail_started(run);
     struct cs_str why = v->allowed ? CS_STR("") : v->reasons[0];
     cs_job_verdict(run->job, v->allowed, &v->limits, why);
     if (run->player)
@@ -398,27 +412,43 @@ static const struct cs_job_events events = {
     .idle = on_idle,
 };
 
-static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err *err)
+/* What the world is like that it sees. */
+static int fill_world(struct cs_run *run, struct cs_job_spec *spec, struct cs_err *err)
 {
-    const struct cs_request *request = &run->request;
+    if (run->again || run->resume)
+        return cs_player_world(run, spec, err);
     if (run->runner->tools) {
         run->catalogue = cs_tools_current(run->runner->tools);
         spec->mcp_servers = cs_catalogue_dir(run->catalogue);
         spec->globals = cs_catalogue_globals(run->catalogue);
     }
-    const char *missing = cs_language_missing(request->language);
-    if (missing)
-        return cs_fail(err, CS_MISSING, "%s", missing);
     if (getrandom(run->seed, sizeof run->seed, 0) != sizeof run->seed)
         return cs_fail_errno(err, "getrandom");
     memcpy(spec->seed, run->seed, sizeof spec->seed);
+    spec->clock = run->request.clock;
+    spec->start_us = cs_time_ms() * 1000;
+    return 0;
+}
+
+static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err *err)
+{
+    const struct cs_request *request = &run->request;
+    if (fill_world(run, spec, err) < 0)
+        return -1;
+    const char *missing = cs_language_missing(request->language);
+    if (missing)
+        return cs_fail(err, CS_MISSING, "%s", missing);
     if (run->result.is_guest)
         cs_policy_assess_guest(cs_language_name(request->language), &request->limits, &run->arena,
                                &run->result.verdict);
     else
         run->result.verdict.limits = request->limits;
     run->result.limits = spec->limits = run->result.verdict.limits;
-    cs_journal_begin(run);
+    cs_journal_begin(run, spec->start_us);
+    if (run->result.is_guest) {
+        cs_trail_assessed(run);
+        cs_trail_started(run);
+    }
     return 0;
 }
 
@@ -455,7 +485,7 @@ static bool must_wait(const struct cs_run *run)
     static const char root[] = "mcp-servers";
     const struct cs_request *request = &run->request;
     struct cs_tools *tools = run->runner->tools;
-    return run->result.is_guest && tools && cs_tools_waiting(tools) &&
+    return run->result.is_guest && tools && !run->again && cs_tools_waiting(tools) &&
            memmem(request->code.at, request->code.len, root, sizeof root - 1);
 }
 
@@ -484,9 +514,11 @@ void cs_make_id(const char *prefix, char *id)
     size_t n = strlen(prefix);
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
         abort(); /* the kernel's generator cannot fail once it is seeded */
+    uint64_t now = (uint64_t)cs_time_ms();
+    for (size_t i = 0; i < 6; i++)
+        bytes[i] = (unsigned char)(now >> (8 * (5 - i)));
     memcpy(id, prefix, n);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(id + n + 2 * i, 3, "%02x", bytes[i]);
+    cs_hex(bytes, sizeof bytes, id + n);
 }
 
 static int check_names(const struct cs_run *run, struct cs_err *err)
@@ -532,6 +564,11 @@ static int admit(struct cs_run *run, struct cs_err *err)
                        "%u executions run and %u wait, which is the most; try again in %u s",
                        r->queue.running, r->waiting, run->result.retry_after_s);
     }
+    if (request->durable && (request->clock == CS_CLOCK_LIVE || run->result.is_guest))
+        return cs_fail(err, CS_INVALID,
+                       "a durable execution needs a clock that can be played again: leave out "
+                       "clock: \"live\", and write it in TypeScript");
+    cs_provenance_begin(run);
     run->waiting = true;
     r->waiting++;
     return CS_ON;
@@ -594,6 +631,21 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     return run;
 }
 
+struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_request *request,
+                                  struct cs_again *again, const char *id,
+                                  void (*done)(void *ctx, const struct cs_result *result))
+{
+    struct cs_run *run = new_run(runner, request);
+    snprintf(run->result.execution_id, sizeof run->result.execution_id, "%s", id);
+    run->again = again;
+    cs_again_open(run);
+    run->done = done;
+    run->ctx = again;
+    cs_run_go(run);
+    keep_request(run);
+    return run;
+}
+
 struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
                                   struct cs_buf *inputs)
 {
@@ -650,7 +702,7 @@ const char *cs_run_id(const struct cs_run *run)
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id)
 {
     for (struct cs_run *run = runner->runs; run; run = run->next)
-        if (!run->is_joiner && cs_str_is(id, run->result.execution_id) &&
+        if (!run->is_joiner && !run->again && cs_str_is(id, run->result.execution_id) &&
             cs_str_eq(run->tenant, tenant))
             return run;
     return NULL;

@@ -318,6 +318,7 @@ void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
 {
     run->result.value = (struct cs_str){0};
     run->result.error = (struct cs_error){0};
+    run->result.not_replayable = CS_STR("it was not the program that failed");
     our_fault(run, err);
 }
 
@@ -340,5 +341,5 @@ void cs_settle(struct cs_run *run, const struct cs_job_end *end)
         r->status = CS_STATUS_DENIED;
     /* The program is fine, but its files did not come back. */
     if (!r->failed && end->err.code)
-        our_fault(run, &end->err);
+        cs_settle_fault(run, &end->err);
 }

@@ -1,42 +1,323 @@
-/* Entries of the ledger about an execution. */
+/*
+ * Entries of the ledger about an execution: hashes, sizes, numbers and names, never a value.
+ *
+ * They wait here, in their order, until the record of its begin or end takes them along; when a
+ * tool is called they go ahead, so that a process that is killed leaves a trace of what it did.
+ * Members stand in the order of their names: that is their canonical form.
+ */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "base/utf8.h"
 #include "run/inside.h"
+
+#define NAME_BYTES 80
+
+/* Refusals cost whoever is refused nothing, so only so many a second are entered. */
+#define REFUSALS_A_SECOND 10
+
+struct note {
+    const char *event;
+    size_t at, len; /* of its data, in `texts` */
+    int64_t time;
+};
+
+struct cs_trail {
+    struct cs_buf texts;
+    struct note *notes;
+    struct cs_entry *entries; /* as they were taken */
+    size_t count, cap;
+    bool taken; /* what is there is somebody else's by now */
+};
+
+/* --- gathered, and handed on --- */
 
 void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data)
 {
-    (void)run, (void)event, (void)data;
-}
-
-void cs_trail_flush(struct cs_run *run)
-{
-    (void)run;
-}
-
-void cs_trail_admitted(struct cs_run *run)
-{
-    (void)run;
-}
-
-void cs_trail_assessed(struct cs_run *run)
-{
-    (void)run;
-}
-
-void cs_trail_call(struct cs_run *run, const struct cs_call *call)
-{
-    (void)run, (void)call;
-}
-
-void cs_trail_settled(struct cs_run *run)
-{
-    (void)run;
+    if (!cs_run_store(run))
+        return;
+    if (!run->trail)
+        run->trail = CS_NEW(struct cs_trail);
+    struct cs_trail *t = run->trail;
+    if (t->taken) {
+        t->count = 0;
+        cs_buf_clear(&t->texts);
+        t->taken = false;
+    }
+    if (t->count == t->cap) {
+        t->cap = t->cap ? 2 * t->cap : 4;
+        t->notes = cs_realloc(t->notes, t->cap, sizeof *t->notes);
+        t->entries = cs_realloc(t->entries, t->cap, sizeof *t->entries);
+    }
+    t->notes[t->count++] = (struct note){event, t->texts.len, data.len, cs_time_ms()};
+    cs_buf_putstr(&t->texts, data);
 }
 
 void cs_trail_take(struct cs_run *run, struct cs_execution_more *more)
 {
-    (void)run, (void)more;
+    struct cs_trail *t = run->trail;
+    if (!t || t->taken)
+        return;
+    for (size_t i = 0; i < t->count; i++)
+        t->entries[i] = (struct cs_entry){
+            .event = cs_str(t->notes[i].event),
+            .tenant = run->tenant,
+            .principal = run->principal,
+            .session = run->request.session,
+            .execution = cs_str(run->result.execution_id),
+            .data = cs_strn(t->texts.at + t->notes[i].at, t->notes[i].len),
+            .time = t->notes[i].time,
+        };
+    more->entries = t->entries;
+    more->entry_count = t->count;
+    t->taken = true;
+}
+
+void cs_trail_flush(struct cs_run *run)
+{
+    struct cs_execution_more more = {0};
+    cs_trail_take(run, &more);
+    if (more.entry_count)
+        cs_store_append(run->runner->store, more.entries, more.entry_count, NULL, NULL);
 }
 
 void cs_trail_done(struct cs_run *run)
 {
-    (void)run;
+    struct cs_trail *t = CS_TAKE(run->trail);
+    if (!t)
+        return;
+    cs_buf_done(&t->texts);
+    free(t->notes);
+    free(t->entries);
+    free(t);
+}
+
+/* --- what is written --- */
+
+static void put_number(struct cs_json_writer *w, const char *key, uint64_t value)
+{
+    cs_json_key(w, key);
+    cs_json_put_u64(w, value);
+}
+
+static void put_flag(struct cs_json_writer *w, const char *key, bool value)
+{
+    cs_json_key(w, key);
+    cs_json_put_bool(w, value);
+}
+
+static void put_hash(struct cs_json_writer *w, const char *key, const unsigned char hash[CS_SHA256])
+{
+    char hex[2 * CS_SHA256 + 1];
+    cs_hex(hash, CS_SHA256, hex);
+    cs_json_key(w, key);
+    cs_json_put_z(w, hex);
+}
+
+static void put_hash_of(struct cs_json_writer *w, const char *key, struct cs_str bytes)
+{
+    unsigned char hash[CS_SHA256];
+    cs_sha256(bytes, hash);
+    put_hash(w, key, hash);
+}
+
+/* A program chooses the names it calls: what is no plain character of a name becomes one that is.
+ */
+static void put_name(struct cs_json_writer *w, const char *key, struct cs_str name)
+{
+    char plain[NAME_BYTES];
+    name = cs_utf8_cut(name, NAME_BYTES);
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.at[i];
+        plain[i] = c < 0x20 || c == 0x7F ? '?' : name.at[i];
+    }
+    cs_json_key(w, key);
+    cs_json_put_str(w, cs_strn(plain, name.len));
+}
+
+static bool is_there(const unsigned char hash[CS_SHA256])
+{
+    static const unsigned char none[CS_SHA256];
+    return memcmp(hash, none, CS_SHA256) != 0;
+}
+
+static void note(struct cs_run *run, const char *event, struct cs_json_writer *w)
+{
+    cs_json_close(w, '}');
+    cs_trail_note(run, event, cs_buf_str(w->out));
+}
+
+void cs_trail_admitted(struct cs_run *run)
+{
+    const struct cs_request *r = &run->request;
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (!cs_run_store(run))
+        return;
+    cs_json_open(&w, '{');
+    put_name(&w, "actor_type", run->result.provenance.actor_type);
+    put_number(&w, "code_bytes", r->code.len);
+    put_hash(&w, "code_hash", run->result.provenance.code_hash);
+    put_flag(&w, "durable", r->durable);
+    put_number(&w, "inputs_bytes", r->inputs.len);
+    put_hash(&w, "inputs_hash", run->result.provenance.inputs_hash);
+    if (r->intent.len) {
+        put_number(&w, "intent_bytes", r->intent.len);
+        put_hash_of(&w, "intent_hash", r->intent);
+    }
+    if (r->key.len)
+        put_hash_of(&w, "key_hash", r->key);
+    put_name(&w, "language", cs_str(cs_language_name(r->language)));
+    put_hash_of(&w, "limits_hash", cs_strn((const char *)&r->limits, sizeof r->limits));
+    note(run, "execution.admitted", &w);
+}
+
+static void put_verdict(struct cs_json_writer *w, const struct cs_verdict *v, bool allowed)
+{
+    CS_AUTO_BUF struct cs_buf reasons = {0};
+    for (uint32_t i = 0; i < v->reason_count; i++) {
+        cs_buf_putstr(&reasons, v->reasons[i]);
+        cs_buf_putc(&reasons, '\n');
+    }
+    put_flag(w, "allowed", allowed);
+    put_number(w, "reasons", v->reason_count);
+    put_hash_of(w, "reasons_hash", cs_buf_str(&reasons));
+    put_name(w, "risk", cs_str(cs_risk_name(v->risk)));
+}
+
+void cs_trail_assessed(struct cs_run *run)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (!cs_run_store(run))
+        return;
+    cs_json_open(&w, '{');
+    put_verdict(&w, &run->result.verdict, run->result.is_guest || run->result.verdict.allowed);
+    note(run, "execution.assessed", &w);
+}
+
+/* What it sees of the tools; the same catalogue is hashed once. */
+static const unsigned char *tools_hash(struct cs_run *run)
+{
+    struct cs_runner *r = run->runner;
+    if (r->hashed == run->catalogue)
+        return r->tools_hash;
+    CS_AUTO_BUF struct cs_buf all = {0};
+    for (size_t i = 0; i < cs_catalogue_count(run->catalogue); i++) {
+        const struct cs_tool *t = cs_catalogue_at(run->catalogue, i);
+        unsigned char hash[CS_SHA256];
+        cs_sha256(t->input, hash);
+        cs_buf_printf(&all, "%.*s/%.*s\n", CS_STR_ARG(t->server), CS_STR_ARG(t->name));
+        cs_buf_put(&all, hash, sizeof hash);
+    }
+    cs_sha256(cs_buf_str(&all), r->tools_hash);
+    cs_catalogue_unref(r->hashed);
+    r->hashed = cs_catalogue_ref(run->catalogue);
+    return r->tools_hash;
+}
+
+void cs_trail_started(struct cs_run *run)
+{
+    static const char *const clocks[] = {"events", "live", "replay"};
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (!cs_run_store(run))
+        return;
+    cs_json_open(&w, '{');
+    put_name(&w, "clock", cs_str(clocks[run->request.clock]));
+    put_number(&w, "queued_ms", run->result.queued_us / 1000);
+    if (run->catalogue) {
+        put_number(&w, "tools", cs_catalogue_count(run->catalogue));
+        put_hash(&w, "tools_hash", tools_hash(run));
+    }
+    note(run, "execution.started", &w);
+}
+
+void cs_trail_call(struct cs_run *run, const struct cs_call *call)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (!cs_run_store(run))
+        return;
+    cs_json_open(&w, '{');
+    put_number(&w, "argument_bytes", call->argument_bytes);
+    put_hash(&w, "argument_hash", call->argument_hash);
+    put_flag(&w, "cached", call->cached);
+    put_number(&w, "call", (uint64_t)(call - run->records) + 1);
+    put_number(&w, "ms", call->us / 1000);
+    put_number(&w, "result_bytes", call->result_bytes);
+    if (is_there(call->result_hash))
+        put_hash(&w, "result_hash", call->result_hash);
+    put_name(&w, "server", call->server);
+    put_name(&w, "status", cs_str(cs_call_status_name(call->status)));
+    put_name(&w, "tool", call->tool);
+    note(run, "call.made", &w);
+    cs_trail_flush(run);
+}
+
+static uint64_t output_bytes(const struct cs_result *r)
+{
+    uint64_t sum = r->out.len + r->err.len;
+    for (size_t i = 0; i < r->log_count; i++)
+        sum += r->logs[i].text.len;
+    return sum;
+}
+
+void cs_trail_settled(struct cs_run *run)
+{
+    const struct cs_result *r = &run->result;
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (!cs_run_store(run))
+        return;
+    cs_json_open(&w, '{');
+    put_number(&w, "artifacts", r->artifact_count);
+    put_number(&w, "calls", r->tool_calls);
+    put_number(&w, "cpu_ms", r->cpu_us / 1000);
+    if (r->failed)
+        put_name(&w, "error_type", cs_str(cs_error_type_name(r->error.type)));
+    put_number(&w, "log_bytes", output_bytes(r));
+    put_number(&w, "memory_peak", r->memory_peak);
+    put_hash(&w, "outputs_hash", r->provenance.outputs_hash);
+    put_flag(&w, "replayable", !r->not_replayable.len);
+    put_number(&w, "result_bytes", r->value.len);
+    put_name(&w, "status", cs_str(cs_status_name(r->status)));
+    put_number(&w, "tools", r->provenance.tool_count);
+    put_number(&w, "wall_ms", r->wall_us / 1000);
+    note(run, "execution.settled", &w);
+}
+
+/* --- not even begun --- */
+
+void cs_trail_refused(struct cs_run *run, const struct cs_err *err)
+{
+    struct cs_runner *r = run->runner;
+    if (!cs_run_store(run))
+        return;
+    int64_t now = cs_time_ms();
+    if (now / 1000 != r->refusal_second) {
+        r->refusal_second = now / 1000;
+        r->refusals = 0;
+    }
+    if (++r->refusals > REFUSALS_A_SECOND) {
+        r->refusals_left_out++;
+        return;
+    }
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    cs_json_open(&w, '{');
+    put_name(&w, "code", cs_str(cs_code_name(err->code)));
+    put_number(&w, "code_bytes", run->request.code.len);
+    if (r->refusals_left_out)
+        put_number(&w, "left_out", r->refusals_left_out);
+    cs_json_close(&w, '}');
+    r->refusals_left_out = 0;
+    const struct cs_entry entry = {
+        .event = CS_STR("execution.refused"),
+        .tenant = cs_utf8_cut(run->tenant, NAME_BYTES),
+        .principal = cs_utf8_cut(run->principal, NAME_BYTES),
+        .data = cs_buf_str(&data),
+        .time = now,
+    };
+    cs_store_append(r->store, &entry, 1, NULL, NULL);
 }

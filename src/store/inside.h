@@ -105,8 +105,8 @@ struct cs_op {
         struct cs_execution_row execution;
         struct cs_artifact_row artifact;
         struct cs_execution_filter filter;
-        struct cs_lineage_want lineage;
         struct cs_cached_answer cached;
+        struct cs_lineage_want lineage;
     } row;
     struct cs_source *sources;     /* `limit` of them, their texts too in `kept` */
     struct cs_execution_more more; /* copied to `given`, all that is in it */

@@ -205,7 +205,8 @@ static void select_entries(struct question *q, int event)
 {
     const struct cs_ledger_filter *f = q->f;
     cs_buf_printf(&q->sql,
-                  "SELECT seq, hash, entry, time FROM ledger WHERE %sseq BETWEEN ?%d AND ?%d",
+                  "SELECT seq, hash, entry, time, event, tenant, principal, execution FROM ledger "
+                  "WHERE %sseq BETWEEN ?%d AND ?%d",
                   q->way == BY_TIME ? "+" : "", FROM, TO);
     condition(q, f->execution.len, BY_EXECUTION, "execution", "=", EXECUTION);
     condition(q, f->since, BY_TIME, "time", ">=", SINCE);
@@ -295,7 +296,12 @@ static int walk_entries(struct reader *r, struct question *q,
         bind_values(s, q);
     while (got > 0 && (got = step(r, s, err)) > 0) {
         struct cs_entry_row row = {.seq = (uint64_t)sqlite3_column_int64(s, 0),
-                                   .text = cs_sql_bytes(s, 2)};
+                                   .text = cs_sql_bytes(s, 2),
+                                   .columns = {.time = sqlite3_column_int64(s, 3),
+                                               .event = cs_sql_bytes(s, 4),
+                                               .tenant = cs_sql_bytes(s, 5),
+                                               .principal = cs_sql_bytes(s, 6),
+                                               .execution = cs_sql_bytes(s, 7)}};
         cs_sql_hash(s, 1, row.hash);
         if (!visit(ctx, &row))
             got = 0;

@@ -63,7 +63,8 @@ struct cs_entry_row {
     uint64_t seq; /* 1, 2, 3, ... without a gap */
     unsigned char hash[32];
     struct cs_str text; /* canonical JSON, one line: what the hash is of */
-    /* What stands beside it, for finding it, without `data`: verify compares it with the text. */
+    /* What stands beside it, for finding it (no session, no data): verify compares it with the
+     * text. */
     struct cs_entry columns;
 };
 
