@@ -114,6 +114,7 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
         cs_watch_set(w->watch, &rules);
 }
 
+/* The key of the ledger is there before anything is written. */
 static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
                       struct cs_err *err)
 {
@@ -153,6 +154,8 @@ static int open_tools(uv_loop_t *loop, const struct cs_world_options *o, struct 
 {
     const char *variable = getenv("CAISSON_CONFIG");
     bool asked = o->config || (variable && *variable);
+    if (o->no_tools)
+        return 0;
     if (access(w->config, F_OK) < 0 && !o->watch)
         return asked ? cs_fail(err, CS_MISSING, "there is no configuration '%s'", w->config) : 0;
     struct cs_tools_options options = {
@@ -179,6 +182,9 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         .sessions = w->sessions,
     };
     if (o->settings) {
+        if (!o->settings->record_enabled)
+            options.store = NULL;
+        options.journal_bytes = o->settings->record_journal;
         options.most_running = cs_world_concurrency(o->settings);
         options.most_waiting = (uint32_t)o->settings->execution_queue;
         options.artifact_bytes = artifact_bytes(o->settings);

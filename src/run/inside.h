@@ -96,6 +96,7 @@ struct cs_run {
     bool cancelled;     /* while its key was looked for */
     bool leaves;        /* this process ends, and the next one goes on with it */
     uint64_t queued_ns; /* since when it waits */
+    uint64_t start_ns;  /* result.started_us, by the clock that never jumps */
     struct cs_place place;
 
     /* record.c */
@@ -218,6 +219,10 @@ uint64_t cs_tokens_saved(const struct cs_run *run);
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
                    struct cs_measure *measure);
 
+/* trace.c: where it belongs in the traces of others, when it begins. */
+void cs_run_trace(struct cs_run *run);
+void cs_run_span(unsigned char span[8]);
+
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added
  * at the end of their indexes. `id` has room for them and a NUL. */
@@ -337,6 +342,7 @@ void cs_cache_settled(struct cs_run *run); /* its session has not been given bac
  * it is not kept. */
 void cs_cache_used(struct cs_run *run, const struct cs_tool *tool);
 void cs_cache_saw_tools(struct cs_run *run);
+void cs_cache_wish(struct cs_run *run, const struct cs_wish *wish);
 void cs_cache_never(struct cs_run *run, const char *why);
 struct cs_cache;
 void cs_cache_free(struct cs_cache *cache);

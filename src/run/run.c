@@ -393,6 +393,7 @@ static bool on_wish(void *ctx, const struct cs_wish *wish)
     struct cs_run *run = ctx;
     if (wish->kind == CS_WISH_CALL)
         cs_canon_hash(wish->arguments, run->argument_hash);
+    cs_cache_wish(run, wish);
     cs_journal_wish(run, wish);
     bool played = run->player && cs_player_wish(run->player, wish);
     return run->resume ? cs_resume_wish(run, wish, played) : played;
@@ -680,6 +681,7 @@ static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request 
     run->tenant = cs_arena_dup(&run->arena,
                                request->tenant.len ? request->tenant : CS_STR(CS_TENANT_DEFAULT));
     cs_make_id("ex_", run->result.execution_id);
+    cs_run_trace(run);
     return run;
 }
 

@@ -118,6 +118,7 @@ struct cs_call {
     unsigned char span[8];                            /* of its trace */
     bool repeatable;            /* read-only or idempotent, by the tool's word or by policy */
     bool cached;                /* the answer came from the cache */
+    bool by_policy;             /* denied, and not because there is no such tool */
     struct cs_str error, drift; /* empty: none */
 };
 
@@ -285,6 +286,7 @@ struct cs_str cs_run_question(const struct cs_run *run);
 struct cs_observer {
     void (*settled)(void *ctx, const struct cs_str *tenant, const struct cs_result *result);
     void *ctx;
+    bool traces; /* it wants traces: an execution that comes without one gets one */
 };
 void cs_runner_observe(struct cs_runner *runner, const struct cs_observer *observer);
 

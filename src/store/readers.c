@@ -242,6 +242,8 @@ static int put_question(struct reader *r, struct question *q, struct cs_err *err
         }
     else
         select_entries(q, f->event.len && !prefix ? EVENT : 0);
+    if (q->sql.len == 0) /* no event begins like that */
+        return 0;
     if (q->way == BY_TIME)
         cs_buf_printf(&q->sql, " ORDER BY time %s, seq %s LIMIT ?%d", order, order, LIMIT);
     else
