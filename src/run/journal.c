@@ -340,7 +340,6 @@ void cs_journal_begin(struct cs_run *run, int64_t start_us)
     cs_put_u64(&j->out, (uint64_t)start_us);
     cs_put_u8(&j->out, run->hold != NULL);
     cs_put_u64(&j->out, run->state_bytes);
-    cs_put_u64(&j->out, run->session_version);
     put_ref(run, run->state);
     put_ref(run, run->catalogue ? cs_catalogue_globals(run->catalogue) : (struct cs_str){0});
     end_record(j, mark);

@@ -66,7 +66,7 @@ struct cs_journal_doc {
     struct cs_journal_ref texts[CS_TEXT_COUNT];
     struct cs_str principal, session, intent, actor_type;
     struct cs_limits limits; /* wanted */
-    uint64_t seed[2], state_bytes, session_version;
+    uint64_t seed[2], state_bytes;
     bool has_state;
     int64_t start_us;
     struct cs_journal_event *events;
