@@ -45,8 +45,8 @@ void cs_watch_refused(struct cs_watch *w, struct cs_str tenant, const char *why)
     bool rate = strcmp(why, "rate_limit") == 0;
     w->counters.rate_limited += rate;
     w->counters.refused += !rate;
-    if (!rate)
-        cs_watch_alert(w, "denied_call", tenant, (struct cs_str){0}, cs_str(why));
+    if (!w->closing)
+        cs_alerts_refused(w->alerts, tenant, rate);
 }
 
 struct cs_http *cs_watch_http(struct cs_watch *w, struct cs_err *err)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 
@@ -83,3 +84,14 @@ def test_a_webhook_that_fails_is_tried_again_and_follows_nobody(t):
                 e.run(FOREVER, timeout_ms=100)
                 until(t, "the answer", lambda: metrics(e)["caisson_alert_posts_dropped_total"] == 1)
                 t.equal((len(moved.got), other.got), (1, []))
+
+
+def test_what_is_refused_at_the_door_is_counted(t):
+    done = subprocess.run([t.binary, "keys", "create", "k", "--tenant", "acme"], capture_output=True, text=True, env=t.env, timeout=60)
+    key = done.stdout.strip().splitlines()[-1]
+    with Daemon(t, "--rate.per_minute", "3") as d:
+        t.equal([d.get("/tools", key=key).status for _ in range(6)], [200] * 3 + [429] * 3)
+        wrong = key[:-4] + "AAAA"
+        t.equal([d.get("/tools", key=wrong).status for _ in range(2)], [401] * 2)
+        m = metrics(d)
+        t.equal([m['caisson_requests_refused_total{reason="%s"}' % r] for r in ("rate_limit", "denied")], [3, 2])
