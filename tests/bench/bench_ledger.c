@@ -21,8 +21,8 @@
 #include "store/store.h"
 
 #define AT_ONCE     20
-#define LINK_RATIO  40.0 /* times the plain hash, at most */
-#define CHECK_RATIO 25.0
+#define LINK_RATIO  15.0 /* times the plain hash, at most */
+#define CHECK_RATIO 12.0
 
 static char dir[] = "/var/tmp/caisson-bench-XXXXXX";
 
