@@ -13,6 +13,7 @@
 struct cs_access {
     const struct cs_settings *settings;
     struct cs_store *store;
+    struct cs_watch *watch;
     struct cs_rates *rates;
     struct cs_refusals *refusals;
 };
@@ -22,11 +23,13 @@ static struct cs_rate_limits limits_of(const struct cs_settings *s)
     return (struct cs_rate_limits){s->rate_per_minute, s->rate_per_hour};
 }
 
-struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store)
+struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store,
+                                struct cs_watch *watch)
 {
     struct cs_access *a = CS_NEW(struct cs_access);
     a->settings = settings;
     a->store = store;
+    a->watch = watch;
     a->rates = cs_rates_new(limits_of(settings));
     a->refusals = cs_refusals_new(store);
     return a;
@@ -310,6 +313,7 @@ static bool within_rate(struct cs_access *a, struct cs_exchange *x, const struct
         return true;
     cs_refusals_note(a->refusals, "request.limited", caller, cs_str(caller->key_id), "rate",
                      cs_tick_ms());
+    cs_watch_refused(a->watch, cs_str(caller->tenant), "rate_limit");
     set_number(x, "Retry-After", rate.retry_after_s);
     cs_fail(&err, CS_BUSY, "this key has made its %" PRIu64 " requests; wait %u s", rate.limit,
             rate.retry_after_s);
@@ -324,12 +328,14 @@ static void on_checked(void *ctx, const struct cs_err *err, const struct cs_call
     if (!c.x)
         return;
     cs_exchange_on_gone(c.x, NULL, NULL);
-    if (err->code == CS_DENIED)
+    if (err->code == CS_DENIED) {
+        cs_watch_refused(c.access->watch, (struct cs_str){0}, "denied");
         refuse(c.access, c.x, 401, "key", "this key is not valid");
-    else if (err->code != CS_OK)
+    } else if (err->code != CS_OK) {
         cs_rest_problem(c.x, 0, err);
-    else if (within_rate(c.access, c.x, caller))
+    } else if (within_rate(c.access, c.x, caller)) {
         c.then(c.ctx, c.x, caller);
+    }
 }
 
 void cs_access_check(struct cs_access *a, struct cs_exchange *x, bool open,

@@ -247,7 +247,7 @@ static int open_serve(struct serve *s, struct cs_err *err)
     d->reloaded = reloaded;
     if (cs_daemon_open(d, err) < 0)
         return -1;
-    s->access = cs_access_new(&d->settings, d->world.store);
+    s->access = cs_access_new(&d->settings, d->world.store, d->world.watch);
     if (open_rest(s, err) == 0 && open_http(s, err) == 0)
         return 0;
     d->drain = NULL;

@@ -78,8 +78,11 @@ uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str to
         .tool = cs_arena_dup(&run->arena, cs_utf8_cut(tool, NAME_SHOWN)),
         .status = CS_CALL_CANCELLED,
         .argument_bytes = bytes,
+        .start_us = (uv_hrtime() - run->start_ns) / 1000,
     };
     memcpy(r->argument_hash, run->argument_hash, sizeof r->argument_hash);
+    if (cs_trace_is(&run->result.trace))
+        cs_run_span(r->span);
     run->result.calls = run->records;
     return run->result.tool_calls++;
 }
@@ -202,6 +205,7 @@ static int check_grant(struct cs_gate_call *c)
         policy ? cs_policy_grant(policy, run->principal, &target, &why) : CS_GRANT_ALLOW;
     if (grant == CS_GRANT_ALLOW)
         return 0;
+    record_of(c)->by_policy = true;
     if (grant == CS_GRANT_DENY) {
         refuse_unknown(c);
         return -1;
@@ -283,6 +287,7 @@ static int check_arguments(struct cs_gate_call *c)
     }
     struct cs_target target = cs_gate_target(c->tool);
     if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &err) < 0)) {
+        record_of(c)->by_policy = err.code == CS_DENIED;
         cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
                        (struct cs_str){0});
         return -1;
@@ -379,8 +384,10 @@ static void on_result(void *ctx, const struct cs_tool_result *result)
 
 static void send_now(struct cs_gate_call *c)
 {
+    struct cs_trace trace = c->run->result.trace;
+    memcpy(trace.span, record_of(c)->span, sizeof trace.span);
     c->inner = cs_tools_call(c->run->runner->tools, c->tool, cs_buf_str(&c->arguments),
-                             c->limits.timeout_ms, c->limits.result, on_result, c);
+                             c->limits.timeout_ms, c->limits.result, &trace, on_result, c);
 }
 
 static void on_sent(void *ctx, const struct cs_err *err)

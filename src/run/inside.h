@@ -96,6 +96,7 @@ struct cs_run {
     bool cancelled;     /* while its key was looked for */
     bool leaves;        /* this process ends, and the next one goes on with it */
     uint64_t queued_ns; /* since when it waits */
+    uint64_t start_ns;  /* result.started_us, by the clock that never jumps */
     struct cs_place place;
 
     /* record.c */
@@ -111,7 +112,7 @@ struct cs_run {
     /* hold.c */
     struct cs_hold *hold;
     struct cs_str state, new_state;
-    uint64_t state_bytes, session_version;
+    uint64_t state_bytes;
     const char *workspace, *workspace_out;
 
     /* the record */
@@ -217,6 +218,10 @@ uint64_t cs_tokens_saved(const struct cs_run *run);
 /* Of an execution that was settled. `tools` holds what the measure points at. */
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
                    struct cs_measure *measure);
+
+/* trace.c: where it belongs in the traces of others, when it begins. */
+void cs_run_trace(struct cs_run *run);
+void cs_run_span(unsigned char span[8]);
 
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added

@@ -681,6 +681,7 @@ static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request 
     run->tenant = cs_arena_dup(&run->arena,
                                request->tenant.len ? request->tenant : CS_STR(CS_TENANT_DEFAULT));
     cs_make_id("ex_", run->result.execution_id);
+    cs_run_trace(run);
     return run;
 }
 

@@ -118,6 +118,7 @@ struct cs_call {
     unsigned char span[8];                            /* of its trace */
     bool repeatable;            /* read-only or idempotent, by the tool's word or by policy */
     bool cached;                /* the answer came from the cache */
+    bool by_policy;             /* denied, and not because there is no such tool */
     struct cs_str error, drift; /* empty: none */
 };
 
@@ -285,6 +286,7 @@ struct cs_str cs_run_question(const struct cs_run *run);
 struct cs_observer {
     void (*settled)(void *ctx, const struct cs_str *tenant, const struct cs_result *result);
     void *ctx;
+    bool traces; /* it wants traces: an execution that comes without one gets one */
 };
 void cs_runner_observe(struct cs_runner *runner, const struct cs_observer *observer);
 
@@ -380,5 +382,14 @@ void cs_envelope(const struct cs_result *result, struct cs_buf *out);
 void cs_digest(struct cs_str envelope, uint64_t tokens, struct cs_buf *out);
 /* About how many tokens a text is for a model. */
 uint64_t cs_token_estimate(struct cs_str text);
+
+/* lineage_text.c: the graph of an artifact, for people and programs:
+ *
+ *     {"artifact_id", "complete", "nodes": [{"id", "type": "artifact" | "execution" | "input" |
+ *      "call" | "session", ...}], "edges": [{"from", "to", "relation": "read" | "made"}]}
+ *
+ * or for Graphviz. */
+void cs_lineage_json(const struct cs_lineage_found *found, struct cs_buf *out);
+void cs_lineage_dot(const struct cs_lineage_found *found, struct cs_buf *out);
 
 #endif
