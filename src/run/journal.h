@@ -75,6 +75,7 @@ struct cs_journal_doc {
     bool ended, scratch_full;
     enum cs_ending how;
     enum cs_limit limit;
+    int64_t end_us;
     unsigned char state_hash[32]; /* of the state it left; zero: as it was */
     struct cs_arena arena;
 };
