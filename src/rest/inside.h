@@ -207,6 +207,8 @@ void cs_rest_delete_file(struct cs_visit *v);
 
 void cs_rest_get_artifacts(struct cs_visit *v);
 void cs_rest_get_artifact(struct cs_visit *v);
+void cs_rest_delete_artifact(struct cs_visit *v);
+void cs_rest_get_lineage(struct cs_visit *v);
 
 /* --- executions.c, for the others --- */
 

@@ -80,6 +80,11 @@ static const struct cs_route routes[] = {
     {"GET", "/artifacts/{artifact_id}", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getArtifact",
      "artifacts", "Content of an artifact, or a part of it", "Range", "200:bytes 206:bytes",
      "404 413 416", cs_rest_get_artifact},
+    {"DELETE", "/artifacts/{artifact_id}", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "deleteArtifact",
+     "artifacts", "Remove its content", "", "204:none", "404", cs_rest_delete_artifact},
+    {"GET", "/artifacts/{artifact_id}/lineage", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getLineage",
+     "artifacts", "Where it comes from, and what was made from it", "Direction Depth LineageFormat",
+     "200:Lineage 200:text", "404", cs_rest_get_lineage},
 
     {"DELETE", "/cache", CS_NEED_ADMIN, CS_BODY_NONE, NULL, "clearCache", "state",
      "Forget the answers that are kept for this tenant", "", "204:none", "503",
