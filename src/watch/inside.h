@@ -42,7 +42,6 @@ struct cs_alerts *cs_alerts_new(struct cs_watch *watch);
 void cs_alerts_set(struct cs_alerts *alerts, const struct cs_alert_rules *rules);
 void cs_alerts_settled(struct cs_alerts *alerts, struct cs_str tenant,
                        const struct cs_result *result);
-void cs_alerts_refused(struct cs_alerts *alerts, struct cs_str tenant, bool rate);
 void cs_alerts_metrics(const struct cs_alerts *alerts, struct cs_buf *out);
 void cs_alerts_close(struct cs_alerts *alerts, void (*closed)(struct cs_watch *watch));
 

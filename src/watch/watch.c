@@ -40,13 +40,11 @@ void cs_watch_set(struct cs_watch *w, const struct cs_alert_rules *rules)
     cs_alerts_set(w->alerts, rules);
 }
 
-void cs_watch_refused(struct cs_watch *w, struct cs_str tenant, const char *why)
+void cs_watch_refused(struct cs_watch *w, const char *why)
 {
     bool rate = strcmp(why, "rate_limit") == 0;
     w->counters.rate_limited += rate;
     w->counters.refused += !rate;
-    if (!w->closing)
-        cs_alerts_refused(w->alerts, tenant, rate);
 }
 
 struct cs_http *cs_watch_http(struct cs_watch *w, struct cs_err *err)
