@@ -85,12 +85,14 @@ struct cs_watch {
     struct cs_otlp *otlp; /* NULL: no endpoint */
     struct cs_http *http; /* NULL: nothing was posted yet */
     struct cs_counters counters;
-    unsigned parts; /* that are not closed yet */
+    unsigned parts; /* that are not closed yet; and questions that are not answered */
     bool closing;
     void (*closed)(void *ctx);
     void *ctx;
 };
 
+/* One of its parts is closed, or one of its questions answered. */
+void cs_watch_part_over(struct cs_watch *watch);
 /* NULL: libcurl is missing, `err` says so. */
 struct cs_http *cs_watch_http(struct cs_watch *watch, struct cs_err *err);
 

@@ -67,9 +67,9 @@ static void on_http_stopped(void *ctx)
         closed(closed_ctx);
 }
 
-static void on_part_closed(struct cs_watch *w)
+void cs_watch_part_over(struct cs_watch *w)
 {
-    if (--w->parts)
+    if (--w->parts || !w->closing)
         return;
     if (w->http)
         cs_http_stop(w->http, on_http_stopped, w);
@@ -84,9 +84,9 @@ void cs_watch_close(struct cs_watch *w, void (*closed)(void *ctx), void *ctx)
     w->ctx = ctx;
     if (w->o.runner)
         cs_runner_observe(w->o.runner, &(struct cs_observer){0});
-    w->parts = w->otlp ? 3 : 2;
+    w->parts += w->otlp ? 3 : 2;
     if (w->otlp)
-        cs_otlp_close(w->otlp, on_part_closed);
-    cs_alerts_close(w->alerts, on_part_closed);
-    cs_fold_close(w, on_part_closed);
+        cs_otlp_close(w->otlp, cs_watch_part_over);
+    cs_alerts_close(w->alerts, cs_watch_part_over);
+    cs_fold_close(w, cs_watch_part_over);
 }
