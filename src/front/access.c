@@ -7,12 +7,15 @@
 
 #include "base/mem.h"
 #include "base/time.h"
+#include "front/events.h"
 #include "rest/rest.h"
 
 struct cs_access {
     const struct cs_settings *settings;
     struct cs_store *store;
+    struct cs_watch *watch;
     struct cs_rates *rates;
+    struct cs_refusals *refusals;
 };
 
 static struct cs_rate_limits limits_of(const struct cs_settings *s)
@@ -20,12 +23,15 @@ static struct cs_rate_limits limits_of(const struct cs_settings *s)
     return (struct cs_rate_limits){s->rate_per_minute, s->rate_per_hour};
 }
 
-struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store)
+struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store,
+                                struct cs_watch *watch)
 {
     struct cs_access *a = CS_NEW(struct cs_access);
     a->settings = settings;
     a->store = store;
+    a->watch = watch;
     a->rates = cs_rates_new(limits_of(settings));
+    a->refusals = cs_refusals_new(store);
     return a;
 }
 
@@ -34,6 +40,7 @@ void cs_access_free(struct cs_access *a)
     if (!a)
         return;
     cs_rates_free(a->rates);
+    cs_refusals_free(a->refusals);
     free(a);
 }
 
@@ -166,9 +173,12 @@ static bool is_local(const struct cs_access *a, const struct cs_exchange *x)
 
 /* --- the head --- */
 
-static void refuse(struct cs_exchange *x, unsigned status, const char *text)
+/* `reason`: for the ledger. */
+static void refuse(struct cs_access *a, struct cs_exchange *x, unsigned status, const char *reason,
+                   const char *text)
 {
     struct cs_err err = {0};
+    cs_refusals_note(a->refusals, "request.denied", NULL, (struct cs_str){0}, reason, cs_tick_ms());
     cs_fail(&err, CS_DENIED, "%s", text);
     if (status == 401)
         cs_exchange_set(x, "WWW-Authenticate", CS_STR("Bearer realm=\"caisson\""));
@@ -225,7 +235,7 @@ bool cs_access_head(struct cs_access *a, struct cs_exchange *x, bool open)
     struct cs_str origin = cs_exchange_header(x, "Origin"), key;
     bool ours = !origin.at || is_our_page(a, x, origin);
     if (!ours && !listed(a->settings->server_allowed_origins, CS_STR("*"))) {
-        refuse(x, 403,
+        refuse(a, x, 403, "origin",
                "this web page (Origin) may not use Caisson; server.allowed_origins lists "
                "those that may");
         return false;
@@ -236,20 +246,21 @@ bool cs_access_head(struct cs_access *a, struct cs_exchange *x, bool open)
             return false;
     }
     if (!key_of(x, &key)) {
-        refuse(x, 401, "show one key, as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'");
+        refuse(a, x, 401, "key_form",
+               "show one key, as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'");
         return false;
     }
     if (key.len)
         return true;
     if (cs_exchange_header_count(x, "Host") != 1 || !our_name(a, cs_exchange_header(x, "Host"))) {
-        refuse(x, 403,
+        refuse(a, x, 403, "host",
                "it was addressed by a name (Host) that is not its own; list the name in "
                "server.allowed_hosts, or show a key");
         return false;
     }
     /* A page that nobody has named is not the person at this machine, although their browser is. */
     if (!open && (a->settings->server_require_key || !ours || !is_local(a, x))) {
-        refuse(x, 401,
+        refuse(a, x, 401, "no_key",
                "a key is needed: 'Authorization: Bearer KEY'; 'caisson keys create NAME' "
                "makes one");
         return false;
@@ -300,6 +311,9 @@ static bool within_rate(struct cs_access *a, struct cs_exchange *x, const struct
     tell_rate(x, &rate);
     if (rate.allowed)
         return true;
+    cs_refusals_note(a->refusals, "request.limited", caller, cs_str(caller->key_id), "rate",
+                     cs_tick_ms());
+    cs_watch_refused(a->watch, cs_str(caller->tenant), "rate_limit");
     set_number(x, "Retry-After", rate.retry_after_s);
     cs_fail(&err, CS_BUSY, "this key has made its %" PRIu64 " requests; wait %u s", rate.limit,
             rate.retry_after_s);
@@ -314,12 +328,14 @@ static void on_checked(void *ctx, const struct cs_err *err, const struct cs_call
     if (!c.x)
         return;
     cs_exchange_on_gone(c.x, NULL, NULL);
-    if (err->code == CS_DENIED)
-        refuse(c.x, 401, "this key is not valid");
-    else if (err->code != CS_OK)
+    if (err->code == CS_DENIED) {
+        cs_watch_refused(c.access->watch, (struct cs_str){0}, "denied");
+        refuse(c.access, c.x, 401, "key", "this key is not valid");
+    } else if (err->code != CS_OK) {
         cs_rest_problem(c.x, 0, err);
-    else if (within_rate(c.access, c.x, caller))
+    } else if (within_rate(c.access, c.x, caller)) {
         c.then(c.ctx, c.x, caller);
+    }
 }
 
 void cs_access_check(struct cs_access *a, struct cs_exchange *x, bool open,

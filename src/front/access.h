@@ -19,11 +19,13 @@
 #include "http/http.h"
 #include "policy/keys.h"
 #include "store/store.h"
+#include "watch/watch.h"
 
 struct cs_access;
 
-/* `settings` and `store` are lent; settings may change. */
-struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store);
+/* All are lent; settings may change. */
+struct cs_access *cs_access_new(const struct cs_settings *settings, struct cs_store *store,
+                                struct cs_watch *watch);
 void cs_access_free(struct cs_access *access);
 void cs_access_reload(struct cs_access *access); /* the settings have changed */
 

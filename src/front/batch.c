@@ -2,7 +2,8 @@
  * Many requests through one daemon, for tests and benchmarks: a line of JSON in, an envelope out.
  *
  *     {"id": any, "code": "...", "language"?, "inputs"?, "timeout_ms"?, "memory_mb"?, "limits"?:
- * {}, "workspace"?}
+ * {}, "workspace"?,
+ *      "clock"?: "live", "durable"?: true, "cache"?: "use"|"off"|"only"|"refresh"}
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,17 +91,36 @@ static int take_limits(struct cs_json_val root, struct cs_limits *limits, struct
     return 0;
 }
 
+static int take_record(struct cs_json_val root, struct cs_request *request, struct cs_err *err)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_json_val clock = cs_json_get(root, "clock"), cache = cs_json_get(root, "cache");
+    if (cs_json_is(clock, "live"))
+        request->clock = CS_CLOCK_LIVE;
+    else if (cs_json_type(clock) != CS_JSON_NONE && !cs_json_is(clock, "events"))
+        return cs_fail(err, CS_INVALID, "\"clock\" must be \"live\" or \"events\"");
+    if (cs_json_type(cache) != CS_JSON_NONE &&
+        !cs_cache_mode_parse(cs_json_str(cache, &arena), &request->cache))
+        return cs_fail(err, CS_INVALID, "\"cache\" must be use, off, only or refresh");
+    cs_json_bool(cs_json_get(root, "durable"), &request->durable);
+    return 0;
+}
+
 static int start(struct batch *b, struct cs_json_val root, struct cs_str id, struct cs_err *err)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_json_val code = cs_json_get(root, "code"), lang = cs_json_get(root, "language");
-    struct cs_request request = {.language = b->args->language, .limits = b->args->limits};
+    struct cs_request request = {.language = b->args->language,
+                                 .limits = b->args->limits,
+                                 .durable = b->args->durable,
+                                 .clock = b->args->clock,
+                                 .cache = b->args->cache};
     if (cs_json_type(code) != CS_JSON_STRING)
         return cs_fail(err, CS_INVALID, "a request needs \"code\", a string");
     if (cs_json_type(lang) == CS_JSON_STRING &&
         cs_language_parse(cs_json_str(lang, &arena), &request.language, err) < 0)
         return -1;
-    if (take_limits(root, &request.limits, err) < 0)
+    if (take_limits(root, &request.limits, err) < 0 || take_record(root, &request, err) < 0)
         return -1;
     request.code = cs_json_str(code, &arena);
     request.inputs = cs_json_raw(cs_json_get(root, "inputs"));
@@ -189,8 +209,11 @@ int cs_run_batch(struct cs_run_args *args, struct cs_err *err)
 {
     struct batch b = {.args = args, .loop = uv_default_loop()};
     args->sandbox.pool = args->jobs + 2;
-    struct cs_world_options world = {
-        .config = args->config, .policy = args->policy, .watch = true, .sandbox = &args->sandbox};
+    struct cs_world_options world = {.config = args->config,
+                                     .policy = args->policy,
+                                     .watch = true,
+                                     .sandbox = &args->sandbox,
+                                     .settings = args->has_settings ? &args->settings : NULL};
     if (cs_world_open(b.loop, &world, &b.world, err) < 0)
         return -1;
     b.is_file = uv_guess_handle(STDIN_FILENO) == UV_FILE;

@@ -20,6 +20,8 @@ struct calling {
     struct cs_run *run;
     struct cs_asking *asking; /* NULL: nobody is there to be asked */
     bool known;               /* there is such a tool */
+    bool no_record;
+    struct cs_settings settings;
 };
 
 /* Unlike a program, a single call fails in ways that its caller can tell apart. */
@@ -165,13 +167,30 @@ static int take(const struct cs_verb *verb, int argc, char **argv, struct callin
                 struct cs_err *err)
 {
     const struct cs_bind binds[] = {
-        {"timeout", CS_BIND_TIME, &c->timeout_ms},    {"output", CS_BIND_JSON, &c->print.json},
-        {"verbose", CS_BIND_FLAG, &c->print.verbose}, {"policy", CS_BIND_TEXT, &c->session.policy},
-        {"config", CS_BIND_TEXT, &c->session.config}, {NULL, 0, NULL},
+        {"timeout", CS_BIND_TIME, &c->timeout_ms},
+        {"output", CS_BIND_JSON, &c->print.json},
+        {"verbose", CS_BIND_FLAG, &c->print.verbose},
+        {"policy", CS_BIND_TEXT, &c->session.policy},
+        {"config", CS_BIND_TEXT, &c->session.config},
+        {"no-record", CS_BIND_FLAG, &c->no_record},
+        {NULL, 0, NULL},
     };
     if (cs_args_bind(verb, argc, argv, binds, &c->operands, err) < 0)
         return -1;
     return c->operands.count ? 0 : cs_fail(err, CS_INVALID, "which tool? SERVER.TOOL");
+}
+
+static int take_settings(struct calling *c, struct cs_err *err)
+{
+    char path[CS_DATA_PATH];
+    if (c->no_record)
+        return 0;
+    if (cs_data_config(c->session.config, path, err) < 0 ||
+        cs_settings_load(path, NULL, &c->settings, err) < 0)
+        return -1;
+    if (c->settings.record_enabled)
+        c->session.settings = &c->settings;
+    return 0;
 }
 
 int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
@@ -182,7 +201,7 @@ int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
     int status;
     if (take(verb, argc, argv, &c, &err) < 0) {
         status = cs_usage_error(verb, &err);
-    } else if (cs_data_scratch(c.scratch, &err) < 0) {
+    } else if (take_settings(&c, &err) < 0 || cs_data_scratch(c.scratch, &err) < 0) {
         status = cs_verb_failed(verb, &err);
     } else {
         c.sandbox.scratch_dir = c.scratch;
@@ -196,5 +215,6 @@ int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv)
         status = cs_errand_run(verb, &c.session);
     }
     cs_words_done(&c.operands);
+    cs_settings_done(&c.settings);
     return status;
 }

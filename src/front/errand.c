@@ -161,6 +161,7 @@ static int start(struct cs_errand *s, struct cs_err *err)
         .model = s->model,
         .sandbox = s->sandbox,
         .asks = s->asks,
+        .settings = s->settings,
     };
     if (cs_world_open(s->loop, &options, &s->world, err) < 0)
         return -1;

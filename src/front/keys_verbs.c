@@ -7,9 +7,11 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "front/data.h"
+#include "front/events.h"
 #include "front/table.h"
 #include "front/text.h"
 #include "front/verbs.h"
+#include "ledger/ledger.h"
 #include "policy/keys.h"
 #include "store/store.h"
 
@@ -26,6 +28,7 @@ struct keys {
     bool has_lifetime; /* --expires was given */
     int64_t lifetime_ms;
     uv_loop_t loop;
+    struct cs_ledger *ledger;
     struct cs_store *store;
     char text[CS_KEY_TEXT]; /* the new key */
     struct cs_key_row row;  /* ... its texts are in `names`, and in `text` */
@@ -105,13 +108,40 @@ static int run(struct keys *k, int argc, char **argv, size_t operands,
     if (cs_data_dir(dir, &err) < 0)
         return cs_verb_failed(k->verb, &err);
     uv_loop_init(&k->loop);
-    if (cs_store_open(&k->loop, dir, &k->store, &err) < 0)
+    if (cs_ledger_open(dir, &k->ledger, &err) < 0 ||
+        cs_store_open(&k->loop, dir, &k->store, &err) < 0) {
         k->exit_status = cs_verb_failed(k->verb, &err);
-    else
+    } else {
+        cs_store_set_chain(k->store, cs_ledger_chain(k->ledger));
         start(k);
+    }
     uv_run(&k->loop, UV_RUN_DEFAULT);
     uv_loop_close(&k->loop);
+    cs_ledger_close(k->ledger);
     return k->exit_status;
+}
+
+/* Puts it on record, and only then `done` tells the person. */
+static void record(struct keys *k, const char *event, cs_stored *done)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    struct cs_caller caller = cs_caller_local();
+    const struct cs_key_row *r = &k->row;
+    cs_json_open(&w, '{');
+    if (r->id.len) {
+        cs_json_key(&w, "expires");
+        cs_json_put_i64(&w, r->expires);
+        cs_json_key(&w, "id");
+        cs_json_put_str(&w, r->id);
+        cs_json_key(&w, "role");
+        cs_json_put_str(&w, r->role);
+        snprintf(caller.tenant, sizeof caller.tenant, "%.*s", CS_STR_ARG(r->tenant));
+    }
+    cs_json_key(&w, "name");
+    cs_json_put_z(&w, k->operands.at[0]);
+    cs_json_close(&w, '}');
+    cs_event_note(k->store, event, &caller, cs_buf_str(&data), done, k);
 }
 
 /* --- printing --- */
@@ -197,12 +227,19 @@ static void print_key(const struct keys *k, const char *done)
 
 /* --- create --- */
 
+static void on_create_noted(void *ctx, const struct cs_err *err)
+{
+    struct keys *k = ctx;
+    if (!err->code)
+        print_key(k, "made");
+    end(k, err->code ? cs_verb_failed(k->verb, err) : CS_EXIT_OK);
+}
+
 static void on_created(void *ctx, const struct cs_err *err)
 {
     struct keys *k = ctx;
     if (err->code == CS_OK) {
-        print_key(k, "made");
-        end(k, CS_EXIT_OK);
+        record(k, "key.created", on_create_noted);
         return;
     }
     struct cs_err said = *err;
@@ -297,15 +334,21 @@ int cs_verb_keys_list(const struct cs_verb *verb, int argc, char **argv)
 
 /* --- revoke --- */
 
+static void on_revoke_noted(void *ctx, const struct cs_err *err)
+{
+    struct keys *k = ctx;
+    if (!err->code)
+        printf("revoked '%s'\n", k->operands.at[0]);
+    end(k, err->code ? cs_verb_failed(k->verb, err) : CS_EXIT_OK);
+}
+
 static void on_revoked(void *ctx, const struct cs_err *err)
 {
     struct keys *k = ctx;
-    if (err->code) {
+    if (err->code)
         end(k, cs_verb_failed(k->verb, err));
-        return;
-    }
-    printf("revoked '%s'\n", k->operands.at[0]);
-    end(k, CS_EXIT_OK);
+    else
+        record(k, "key.revoked", on_revoke_noted);
 }
 
 static void revoke_it(struct keys *k)
@@ -321,15 +364,21 @@ int cs_verb_keys_revoke(const struct cs_verb *verb, int argc, char **argv)
 
 /* --- rotate --- */
 
+static void on_rotate_noted(void *ctx, const struct cs_err *err)
+{
+    struct keys *k = ctx;
+    if (!err->code)
+        print_key(k, "new, and the one before it is not valid any more");
+    end(k, err->code ? cs_verb_failed(k->verb, err) : CS_EXIT_OK);
+}
+
 static void on_rotated(void *ctx, const struct cs_err *err)
 {
     struct keys *k = ctx;
-    if (err->code) {
+    if (err->code)
         end(k, cs_verb_failed(k->verb, err));
-        return;
-    }
-    print_key(k, "new, and the one before it is not valid any more");
-    end(k, CS_EXIT_OK);
+    else
+        record(k, "key.rotated", on_rotate_noted);
 }
 
 /* By name first, as the store does. */

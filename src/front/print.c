@@ -58,9 +58,10 @@ static void print_error(const struct cs_print *p, const struct cs_result *r)
 
 static void print_figures(const struct cs_result *r)
 {
-    fprintf(stderr, "%s: %.1f ms, %.1f ms of processor time, %.1f MB at most, risk %s\n",
-            cs_status_name(r->status), (double)r->wall_us / 1000, (double)r->cpu_us / 1000,
-            (double)r->memory_peak / (1 << 20), cs_risk_name(r->verdict.risk));
+    fprintf(stderr, "%s %s: %.1f ms, %.1f ms of processor time, %.1f MB at most, risk %s\n",
+            r->execution_id, cs_status_name(r->status), (double)r->wall_us / 1000,
+            (double)r->cpu_us / 1000, (double)r->memory_peak / (1 << 20),
+            cs_risk_name(r->verdict.risk));
     for (uint32_t i = 0; i < r->verdict.reason_count; i++)
         fprintf(stderr, "  %.*s\n", CS_STR_ARG(r->verdict.reasons[i]));
 }

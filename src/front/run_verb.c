@@ -62,9 +62,27 @@ static int take_timeout(struct cs_run_args *a, const char *value, struct cs_err 
     return cs_limit_parse(CS_LIMIT_WALL_CLOCK, seconds, &a->limits.wall_clock, err);
 }
 
+/* Those that share their first letter with others. False: it is none of them. */
+static bool take_record_option(struct cs_run_args *a, const char *name, const char *value)
+{
+    if (strcmp(name, "no-record") == 0)
+        a->no_record = true;
+    else if (strcmp(name, "durable") == 0)
+        a->durable = true;
+    else if (strcmp(name, "clock") == 0)
+        a->clock = value[0] == 'l' ? CS_CLOCK_LIVE : CS_CLOCK_EVENTS;
+    else if (strcmp(name, "cache") == 0)
+        cs_cache_mode_parse(cs_str(value), &a->cache);
+    else
+        return false;
+    return true;
+}
+
 static int take_option(struct cs_run_args *a, const struct cs_option *o, const char *value,
                        struct cs_err *err)
 {
+    if (take_record_option(a, o->name, value))
+        return 0;
     switch (o->letter ? o->letter : o->name[0]) {
     case 'e':
         cs_buf_clear(&a->code);
@@ -312,6 +330,7 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .policy = a->policy,
         .sandbox = &a->sandbox,
         .asks = a->quiet ? 0 : cs_asking_kinds(),
+        .settings = a->has_settings ? &a->settings : NULL,
     };
     if (cs_world_open(loop, &world, &s.world, err) < 0)
         return -1;
@@ -334,6 +353,9 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .inputs = cs_buf_str(&a->inputs),
         .limits = a->limits,
         .workspace = a->workspace,
+        .durable = a->durable,
+        .clock = a->clock,
+        .cache = a->cache,
     };
     struct cs_run_watch watch = {.log = on_log,
                                  .output = on_output,
@@ -346,14 +368,31 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     return s.exit_status;
 }
 
+/* What is kept, and for how long, is a matter of the settings. */
+static int take_settings(struct cs_run_args *a, struct cs_err *err)
+{
+    char path[CS_DATA_PATH];
+    if (a->no_record && a->durable)
+        return cs_fail(err, CS_INVALID, "--durable needs the record: leave out --no-record");
+    if (a->no_record)
+        return 0;
+    if (cs_data_config(a->config, path, err) < 0 ||
+        cs_settings_load(path, NULL, &a->settings, err) < 0)
+        return -1;
+    a->has_settings = a->settings.record_enabled;
+    if (!a->has_settings)
+        cs_settings_done(&a->settings);
+    return 0;
+}
+
 int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
 {
-    struct cs_run_args a = {.limits = cs_limits_default(), .jobs = 1};
+    struct cs_run_args a = {.limits = cs_limits_default(), .jobs = 1, .cache = CS_CACHE_OFF};
     struct cs_err err = {0};
     int status;
     if (take_words(&a, verb, argc, argv, &err) < 0) {
         status = cs_usage_error(verb, &err);
-    } else if (cs_data_scratch(a.data_dir, &err) < 0) {
+    } else if (take_settings(&a, &err) < 0 || cs_data_scratch(a.data_dir, &err) < 0) {
         status = cs_verb_failed(verb, &err);
     } else {
         a.sandbox.scratch_dir = a.data_dir;
@@ -367,5 +406,7 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     }
     cs_buf_done(&a.code);
     cs_buf_done(&a.inputs);
+    if (a.has_settings)
+        cs_settings_done(&a.settings);
     return status;
 }

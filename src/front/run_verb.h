@@ -3,6 +3,7 @@
 #define CS_FRONT_RUN_VERB_H
 
 #include "base/buf.h"
+#include "front/settings.h"
 #include "front/verbs.h"
 #include "front/world.h"
 #include "run/run.h"
@@ -16,6 +17,11 @@ struct cs_run_args {
     struct cs_limits limits;
     const char *workspace, *config, *policy;
     bool json, quiet, verbose, batch;
+    bool no_record, durable;
+    enum cs_clock clock;
+    enum cs_cache_mode cache;
+    struct cs_settings settings;
+    bool has_settings; /* it is put on record */
     uint32_t jobs;
     struct cs_sandbox_options sandbox;
     char data_dir[CS_DATA_PATH];

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "front/data.h"
+#include "front/events.h"
 
 #define TICK_MS      10
 #define LAST_WORD_MS 2000 /* for what was cancelled to be recorded */
@@ -75,6 +76,7 @@ static void reload(struct cs_daemon *d)
         cs_log_line(CS_LOG_ERROR, "settings", "not reloaded, the old ones stay: %s", err.msg);
         return;
     }
+    cs_event_file(d->world.store, "config.loaded", d->world.config);
     cs_settings_compare(&d->settings, &now, &said);
     say_lines(CS_LOG_INFO, cs_buf_str(&said));
     cs_settings_adopt(&d->settings, &now);
@@ -123,9 +125,19 @@ static void on_world_closed(void *ctx)
     close_handle((uv_handle_t *)&d->sweep);
 }
 
+static void note_daemon(struct cs_daemon *d, const char *event)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    cs_buf_printf(&data, "{\"pid\":%d,\"verb\":\"%s\",\"version\":\"" CS_VERSION "\"}",
+                  (int)getpid(), d->verb->name);
+    cs_event_note(d->world.store, event, NULL, cs_buf_str(&data), NULL, NULL);
+}
+
 void cs_daemon_shut(struct cs_daemon *d)
 {
     uv_timer_stop(&d->sweep);
+    if (d->world.store)
+        note_daemon(d, "daemon.stopped");
     cs_world_close(&d->world, on_world_closed, d);
 }
 
@@ -242,6 +254,9 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     };
     if (cs_world_open(d->loop, &world, &d->world, err) < 0)
         return -1;
+    note_daemon(d, "daemon.started");
+    cs_event_file(d->world.store, "config.loaded", d->world.config);
+    cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);
     struct cs_mcp_options mcp = {
         .runner = d->world.runner,
         .tools = d->world.tools,
@@ -253,8 +268,10 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
         .fixtures = d->fixtures,
     };
     watch(d);
-    if (cs_mcp_new(d->loop, &mcp, &d->mcp, err) == 0)
+    if (cs_mcp_new(d->loop, &mcp, &d->mcp, err) == 0) {
+        cs_runner_resume(d->world.runner);
         return 0;
+    }
     cs_daemon_shut(d);
     uv_run(d->loop, UV_RUN_DEFAULT);
     return -1;

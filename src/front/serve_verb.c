@@ -159,6 +159,7 @@ static int open_rest(struct serve *s, struct cs_err *err)
         .store = d->world.store,
         .sessions = d->world.sessions,
         .watch = d->world.watch,
+        .ledger = d->world.ledger,
         .code_bytes = d->settings.limits_code,
         .inputs_bytes = d->settings.limits_inputs,
         .file_bytes = d->settings.session_files,
@@ -246,7 +247,7 @@ static int open_serve(struct serve *s, struct cs_err *err)
     d->reloaded = reloaded;
     if (cs_daemon_open(d, err) < 0)
         return -1;
-    s->access = cs_access_new(&d->settings, d->world.store);
+    s->access = cs_access_new(&d->settings, d->world.store, d->world.watch);
     if (open_rest(s, err) == 0 && open_http(s, err) == 0)
         return 0;
     d->drain = NULL;

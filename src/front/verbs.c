@@ -51,6 +51,13 @@ static const struct cs_option run_options[] = {
     {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
      false},
     {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
+    {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
+    {"clock", 0, "KIND", "events (default): time stands still between answers; live: it runs",
+     "events live", false},
+    {"durable", 0, NULL, "if this process is killed, the next 'caisson serve' goes on with it",
+     NULL, false},
+    {"cache", 0, "MODE", "an answer that is known: use, off (default), only, refresh",
+     "use off only refresh", false},
     {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
     {"jobs", 0, "N", "with --batch: how many at once", NULL, true},
     {NULL, 0, NULL, NULL, NULL, false},
@@ -115,6 +122,19 @@ static const struct cs_option tools_call_options[] = {
     {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
     {"verbose", 'v', NULL, "also the figures", NULL, false},
     {"timeout", 't', "TIME", "of the call (default: what the server's entry says)", NULL, false},
+    {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
+    OUTPUT,
+    CONFIG,
+    END,
+};
+
+static const struct cs_option replay_options[] = {
+    {"diff", 0, NULL, "show what is different: result, logs, calls", NULL, false},
+    {"code", 0, "FILE", "run this program in the recorded world instead; - reads it from stdin",
+     NULL, false},
+    {"all", 0, NULL, "every execution that is on record", NULL, false},
+    {"tenant", 0, "NAME", "whose execution it is (default default)", NULL, false},
+    {"verbose", 'v', NULL, "also the result", NULL, false},
     OUTPUT,
     CONFIG,
     END,
@@ -197,55 +217,124 @@ static const struct cs_verb keys_verbs[] = {
     LAST,
 };
 
-#define TENANT                                                      \
-    {                                                               \
-        "tenant", 0, "NAME", "whose (default default)", NULL, false \
+#define LEDGER_FILTERS                                                                        \
+    {"tenant", 0, "NAME", "only of this tenant", NULL, false},                                \
+        {"execution", 'x', "ID", "only of this execution", NULL, false},                      \
+        {"principal", 0, "NAME", "only what this one did", NULL, false},                      \
+    {                                                                                         \
+        "event", 'e', "NAME", "only these: execution.settled, or execution. for all of them", \
+            NULL, false                                                                       \
     }
 
-static const struct cs_option artifacts_list_options[] = {
-    {"session", 's', "ID", "only those of this session", NULL, false},
-    {"execution", 'e', "ID", "only those of this execution", NULL, false},
-    {"limit", 'n', "N", "how many (default 50, at most 1000)", NULL, false},
-    TENANT,
+static const struct cs_option audit_list_options[] = {
+    LEDGER_FILTERS,
+    {"since", 0, "TIME", "not before: 2h, 3d (ago), or 2026-01-31T08:00:00Z", NULL, false},
+    {"until", 0, "TIME", "not after", NULL, false},
+    {"limit", 'n', "N", "how many, the newest first (default 50)", NULL, false},
     OUTPUT,
     END,
 };
 
-static const struct cs_option artifacts_get_options[] = {
-    {"to", 'O', "FILE", "write it to this file instead of stdout", NULL, false},
-    {"offset", 0, "N", "from this byte on", NULL, false},
-    {"length", 0, "N", "at most so many bytes", NULL, false},
-    TENANT,
+static const struct cs_option audit_show_options[] = {OUTPUT, END};
+
+static const struct cs_option audit_tail_options[] = {
+    {"lines", 'n', "N", "how many (default 20)", NULL, false},
+    {"follow", 'f', NULL, "go on with what happens from now on", NULL, false},
+    LEDGER_FILTERS,
+    OUTPUT,
     END,
 };
 
-static const struct cs_option artifacts_lineage_options[] = {
-    {"direction", 'd', "WAY", "up: what it was made from (default); down: what was made from it",
-     "up down both", false},
-    {"depth", 0, "N", "how many executions away (default 32)", NULL, false},
-    TENANT,
-    {"output", 'o', "FORMAT", "text (default), json, or dot for Graphviz", "text json dot", false},
+static const struct cs_option audit_export_options[] = {
+    {"from", 0, "SEQ", "begin with this entry (default: the first there is)", NULL, false},
+    {"to", 0, "SEQ", "end with this entry (default: the last)", NULL, false},
     END,
 };
 
-static const struct cs_option artifacts_remove_options[] = {TENANT, END};
+static const struct cs_option audit_verify_options[] = {
+    {"key", 'k', "FILE", "the public key that must have signed (default: this machine's)", NULL,
+     false},
+    {"checkpoint", 0, "TEXT|@FILE", "a checkpoint kept elsewhere, which must be part of it", NULL,
+     false},
+    OUTPUT,
+    END,
+};
 
-static const struct cs_verb artifacts_verbs[] = {
-    {"artifacts list", "", "what is kept, newest first", "", artifacts_list_options,
-     cs_verb_artifacts_list, NULL, NULL},
-    {"artifacts get", "ID", "print the content of one, or write it to a file",
+static const struct cs_verb audit_verbs[] = {
+    {"audit list", "", "entries of the ledger, newest first",
      "Examples:\n"
-     "  caisson artifacts get art_0123456789abcdef0123456789abcdef -O report.csv\n",
-     artifacts_get_options, cs_verb_artifacts_get, NULL, NULL},
-    {"artifacts lineage", "ID", "where one comes from: executions, artifacts, inputs and calls",
-     "What was removed is still named, as long as something that was made from it is kept.\n"
+     "  caisson audit list --event request. --since 1d\n"
+     "  caisson audit list --principal ci --limit 10 -o json\n",
+     audit_list_options, cs_verb_audit_list, NULL, NULL},
+    {"audit show", "SEQ | ex_ID", "one entry, or all of an execution", "", audit_show_options,
+     cs_verb_audit_show, NULL, NULL},
+    {"audit tail", "", "the last entries, and what comes after them",
+     "Examples:\n"
+     "  caisson audit tail -f --event call.\n",
+     audit_tail_options, cs_verb_audit_tail, NULL, NULL},
+    {"audit export", "[FILE]", "write the ledger to a file that can be checked without us",
+     "Lines of canonical JSON, with the signed end in the first one; to stdout, or to a FILE that "
+     "is not there yet, compressed if its name ends in .zst. A ledger that does not fit is not "
+     "exported.\n"
      "\n"
      "Examples:\n"
-     "  caisson artifacts lineage art_0123456789abcdef0123456789abcdef\n"
-     "  caisson artifacts lineage art_0123456789abcdef0123456789abcdef -o dot | dot -Tsvg\n",
-     artifacts_lineage_options, cs_verb_artifacts_lineage, NULL, NULL},
-    {"artifacts remove", "ID", "remove the content of one", "", artifacts_remove_options,
-     cs_verb_artifacts_remove, NULL, NULL},
+     "  caisson audit export ledger.jsonl.zst\n"
+     "  caisson audit export --from 1000 | tail -n +2 | jq .event\n",
+     audit_export_options, cs_verb_audit_export, NULL, NULL},
+    {"audit verify", "[FILE]", "check the ledger, an export, or a copied database",
+     "Without a FILE the ledger of this machine. Reads all of it, offline, and names the first "
+     "entry that does not fit: changed, removed, inserted, moved, cut off, or signed by a foreign "
+     "key. Only a checkpoint that was kept elsewhere shows that the end was cut off together with "
+     "its signatures.\n"
+     "\n"
+     "The exit status is 0 if it fits, 1 if it does not.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson audit verify\n"
+     "  caisson audit verify ledger.jsonl.zst --key ledger.pub --checkpoint @yesterday.json\n",
+     audit_verify_options, cs_verb_audit_verify, NULL, NULL},
+    {"audit checkpoint", "", "sign the ledger as it is now",
+     "Prints one line. Keep it where whoever could change the ledger cannot reach.\n", no_options,
+     cs_verb_audit_checkpoint, NULL, NULL},
+    {"audit key", "", "the public key of the ledger", "", audit_show_options, cs_verb_audit_key,
+     NULL, NULL},
+    LAST,
+};
+
+#define TENANT_OPTION                                               \
+    {                                                               \
+        "tenant", 0, "NAME", "whose (default default)", NULL, false \
+    }
+
+static const struct cs_option executions_list_options[] = {
+    {"session", 's', "ID", "only of this session", NULL, false},
+    {"status", 0, "STATUS", "only those that are so",
+     "running awaiting_approval completed failed denied cancelled", false},
+    {"limit", 'n', "N", "how many, the newest first (default 20)", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option executions_show_options[] = {TENANT_OPTION, OUTPUT, END};
+
+static const struct cs_option executions_provenance_options[] = {
+    {"attest", 0, NULL, "signed: an in-toto statement in a DSSE envelope", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb executions_verbs[] = {
+    {"executions list", "", "what ran, newest first", "", executions_list_options,
+     cs_verb_executions_list, NULL, NULL},
+    {"executions show", "ID", "all that is known about one: its envelope", "",
+     executions_show_options, cs_verb_executions_show, NULL, NULL},
+    {"executions provenance", "ID", "where its result comes from",
+     "Hashes of code, inputs and outputs, the tools it called, on whose word, and the hash of its "
+     "last entry in the ledger. With --attest it is signed with the key of the ledger "
+     "('caisson audit key').\n",
+     executions_provenance_options, cs_verb_executions_provenance, NULL, NULL},
     LAST,
 };
 
@@ -412,11 +501,6 @@ const struct cs_verb cs_verbs[] = {
      "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
      "data directory, for all that use it.\n",
      no_options, cs_verb_tools, "This program", keys_verbs},
-    {"artifacts", "VERB", "what executions left behind: files, large results, stored values",
-     "Files that programs leave in /workspace/out, results that are too large for an answer, and "
-     "what caisson.storage.put was given. They are kept in the data directory as long as their "
-     "executions, and up to artifacts.quota.\n",
-     no_options, cs_verb_tools, NULL, artifacts_verbs},
     {"cache", "VERB", "answers of executions that are kept",
      "An execution that is asked for again within cache.ttl is answered with what the first one "
      "answered, if all it did was to read.\n",
@@ -427,6 +511,20 @@ const struct cs_verb cs_verbs[] = {
      "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
      "the file.\n",
      no_options, cs_verb_config, NULL, config_verbs},
+    {"replay", "ID | --all", "run an execution again, from the record",
+     "Runs an execution again in a fresh jail with no tool connected: it hears what it heard then, "
+     "at the same times, and must come to the same result. If it does not, it says at which call "
+     "they part. With --code another program runs in the world that was recorded, which shows "
+     "what a change would have answered. Nothing is kept but an entry in the ledger.\n"
+     "\n"
+     "The exit status is 0 if the outputs are the same, 1 if they differ or it cannot be replayed. "
+     "Executions of 'caisson run -v' say their ID; 'caisson audit list' and GET /executions list "
+     "them.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson replay ex_0193c2d7a1f0c0ffee00c0ffee00c0ff --diff\n"
+     "  caisson replay ex_0193c2d7a1f0c0ffee00c0ffee00c0ff --code mended.ts --diff\n",
+     replay_options, cs_verb_replay, NULL, NULL},
     {"stats", "", "figures of what ran: how much, how fast, how well",
      "From the data directory, whether anything runs or not: executions, errors, time, memory, "
      "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "
@@ -437,6 +535,18 @@ const struct cs_verb cs_verbs[] = {
      "  caisson stats --window 7d\n"
      "  caisson stats --tenant acme -o json\n",
      stats_options, cs_verb_stats, NULL, NULL},
+    {"executions", "VERB", "what ran, and where its results come from",
+     "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
+     NULL, executions_verbs},
+    {"audit", "VERB", "the ledger: what happened, and the proof of it",
+     "Every execution, call, key, session, change of configuration and refused request is an entry "
+     "of one chain of hashes, signed with the key of this data directory. docs/ledger.md explains "
+     "it.\n",
+     no_options, cs_verb_tools, NULL, audit_verbs},
+    {"backup", "FILE", "copy the store to a file, while it is in use",
+     "One consistent file with everything but the contents of artifacts. FILE must not be there "
+     "yet.\n",
+     no_options, cs_verb_backup, NULL, NULL},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

@@ -9,6 +9,8 @@ static void on_store_closed(void *ctx)
 {
     struct cs_world *w = ctx;
     w->store = NULL;
+    cs_ledger_close(w->ledger);
+    w->ledger = NULL;
     cs_policy_free(w->policy);
     w->policy = NULL;
     if (w->closed)
@@ -112,15 +114,18 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
         cs_watch_set(w->watch, &rules);
 }
 
+/* The key of the ledger is there before anything is written. */
 static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
                       struct cs_err *err)
 {
     if (!s)
         return 0;
     struct cs_session_limits limits = session_limits(s);
-    return cs_store_open(loop, w->data, &w->store, err) < 0
-               ? -1
-               : cs_sessions_new(loop, w->store, w->data, &limits, &w->sessions, err);
+    if (cs_ledger_open(w->data, &w->ledger, err) < 0 ||
+        cs_store_open(loop, w->data, &w->store, err) < 0)
+        return -1;
+    cs_store_set_chain(w->store, cs_ledger_chain(w->ledger));
+    return cs_sessions_new(loop, w->store, w->data, &limits, &w->sessions, err);
 }
 
 static uint32_t processors(void)
@@ -149,6 +154,8 @@ static int open_tools(uv_loop_t *loop, const struct cs_world_options *o, struct 
 {
     const char *variable = getenv("CAISSON_CONFIG");
     bool asked = o->config || (variable && *variable);
+    if (o->no_tools)
+        return 0;
     if (access(w->config, F_OK) < 0 && !o->watch)
         return asked ? cs_fail(err, CS_MISSING, "there is no configuration '%s'", w->config) : 0;
     struct cs_tools_options options = {
@@ -175,6 +182,9 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         .sessions = w->sessions,
     };
     if (o->settings) {
+        if (!o->settings->record_enabled)
+            options.store = NULL;
+        options.journal_bytes = o->settings->record_journal;
         options.most_running = cs_world_concurrency(o->settings);
         options.most_waiting = (uint32_t)o->settings->execution_queue;
         options.artifact_bytes = artifact_bytes(o->settings);

@@ -8,12 +8,14 @@
 
 #include "front/data.h"
 #include "front/settings.h"
+#include "ledger/ledger.h"
 #include "run/run.h"
 #include "watch/watch.h"
 
 struct cs_world {
     struct cs_policy *policy;
-    struct cs_store *store; /* NULL, like the sessions: not asked for */
+    struct cs_ledger *ledger; /* NULL, like the store and the sessions: not asked for */
+    struct cs_store *store;
     struct cs_sessions *sessions;
     struct cs_tools *tools;   /* NULL: there is no configuration */
     struct cs_runner *runner; /* NULL: not asked for */
@@ -27,6 +29,7 @@ struct cs_world_options {
     const char *config, *policy;              /* from the command line, or NULL */
     const char *model;                        /* directory of a static model for search, or NULL */
     bool watch, eager;                        /* see cs_tools_options */
+    bool no_tools;                            /* nothing of the outside is connected */
     const struct cs_sandbox_options *sandbox; /* NULL: no runner */
     unsigned asks;                            /* see cs_runner_options */
     const struct cs_settings *settings;       /* NULL: nothing is kept, and nobody waits */

@@ -16,10 +16,18 @@
 static void on_soon(uv_idle_t *idle);
 static void on_again(uv_timer_t *timer);
 
-void cs_http_run_soon(struct cs_http *http)
+static void run_soon(struct cs_http *http)
 {
     if (!http->closing)
         uv_idle_start(&http->soon, on_soon);
+}
+
+/* There is something to do: an answer, after which the next request may be there already, without
+ * an event of its own. */
+void cs_http_run_soon(struct cs_http *http)
+{
+    http->in_vain = 0;
+    run_soon(http);
 }
 
 /*
@@ -33,7 +41,7 @@ static void plan_next(struct cs_http *http)
     if (http->mhd->get_timeout(http->daemon, &ms) != MHD_YES)
         return;
     if (ms == 0 && http->in_vain < PATIENCE)
-        cs_http_run_soon(http);
+        run_soon(http);
     else
         uv_timer_start(&http->again, on_again, ms > AGAIN_MS ? ms : AGAIN_MS, 0);
     http->in_vain++;

@@ -221,6 +221,7 @@ static void start(struct cs_house_job *e)
     request.principal = cs_str(caller->principal);
     request.tenant = cs_str(caller->tenant);
     request.session = cs_str(e->session);
+    request.trace = e->call->trace;
     e->start_ms = uv_now(e->beat.loop);
     e->run = cs_run_start(options->runner, &request, &watch, on_done, e);
     uv_timer_start(&e->beat, on_beat, BEAT_FIRST_MS, BEAT_MS);

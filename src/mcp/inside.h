@@ -76,6 +76,7 @@ struct cs_mcp_call {
     struct cs_caller caller;
     struct cs_json_val params; /* of the request; NONE if there were none. Valid until answered */
     struct cs_arena arena;     /* likewise */
+    struct cs_trace trace;     /* of the client; see base/trace.h */
     /* Set by whoever answers it, if wanted: */
     void *own;
     void (*cancelled)(struct cs_mcp_call *call); /* the client lost interest: it is not answered any

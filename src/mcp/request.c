@@ -103,9 +103,21 @@ static bool may_ask(const struct cs_req *r)
     return false;
 }
 
+/* What the message says comes before what its transport says. */
+static void read_trace(struct cs_req *r, struct cs_json_val meta)
+{
+    struct cs_exchange *x = r->stream ? r->stream->x : NULL;
+    struct cs_str said = cs_json_str(cs_json_get(meta, "traceparent"), &r->call.arena);
+    if (!cs_trace_parse(said, &r->call.trace) && x &&
+        cs_exchange_header_count(x, "traceparent") == 1)
+        cs_trace_parse(cs_exchange_header(x, "traceparent"), &r->call.trace);
+}
+
 static void read_wishes(struct cs_req *r, const struct cs_envelope_in *e)
 {
-    struct cs_json_val token = cs_json_get(cs_json_get(r->call.params, "_meta"), "progressToken");
+    struct cs_json_val meta = cs_json_get(r->call.params, "_meta");
+    struct cs_json_val token = cs_json_get(meta, "progressToken");
+    read_trace(r, meta);
     if (cs_json_type(token) != CS_JSON_NONE)
         cs_token_copy(r->token, token);
     r->asks = e ? e->asks : r->peer->asks;

@@ -80,6 +80,8 @@ void cs_visit_run(struct cs_visit *v, struct cs_request *request)
         return;
     request->principal = cs_str(v->caller.principal);
     request->tenant = cs_visit_tenant(v);
+    if (cs_exchange_header_count(v->x, "traceparent") == 1)
+        cs_trace_parse(cs_exchange_header(v->x, "traceparent"), &request->trace);
     v->run = cs_run_start(v->rest->o.runner, request, &watch, on_done, v);
     /* Whoever gave it a key comes back for the answer; and one that outlives its process is not
      * ended by a connection. */

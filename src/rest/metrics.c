@@ -142,6 +142,8 @@ void cs_rest_get_metrics(struct cs_visit *v)
     head(&out, "caisson_build_info", "gauge", "Which version it is.");
     cs_buf_printf(&out, "caisson_build_info{version=\"%s\"} 1\n", CS_VERSION);
     put_process(&out, v->rest->started);
+    if (v->rest->o.watch)
+        cs_watch_metrics(v->rest->o.watch, &out);
     if (v->rest->o.metrics)
         v->rest->o.metrics(v->rest->o.ctx, &out);
     cs_visit_reply(v, 200, "text/plain; version=0.0.4; charset=utf-8", cs_buf_str(&out));

@@ -163,85 +163,52 @@ void cs_rest_get_health(struct cs_visit *v)
 
 /* --- /statistics --- */
 
-static void put_by_status(struct cs_json_writer *w, const struct cs_figures *f, uint64_t total)
+static void on_figures(void *ctx, const struct cs_err *err, struct cs_str figures)
 {
-    cs_json_key(w, "executions");
-    cs_json_open(w, '{');
-    cs_put_number(w, "total", total);
-    for (int i = 0; i < 4; i++)
-        cs_put_number(w, cs_status_name((enum cs_status)i), f->by_status[i]);
-    cs_put_number(w, "refused", f->refused);
-    cs_put_number(w, "running", f->running);
-    cs_put_number(w, "waiting", f->waiting);
-    cs_json_close(w, '}');
-    cs_json_key(w, "success_rate");
-    if (total)
-        cs_json_put_f64(w, (double)f->by_status[CS_STATUS_COMPLETED] / (double)total);
-    else
-        cs_json_put_null(w);
-    cs_json_key(w, "errors");
-    cs_json_open(w, '{');
-    for (int i = 0; i < CS_ERROR_COUNT; i++)
-        cs_put_number(w, cs_error_type_name((enum cs_error_type)i), f->by_error[i]);
-    cs_json_close(w, '}');
-}
-
-/* The upper end of the bucket that this share of executions fits into; the last one has none. */
-static void put_share(struct cs_json_writer *w, const char *name, const struct cs_figures *f,
-                      uint64_t count, double share)
-{
-    uint64_t sum = 0;
-    cs_json_key(w, name);
-    for (unsigned i = 0; count && i < CS_RUN_BUCKETS - 1; i++) {
-        sum += f->seconds_count[i];
-        if ((double)sum >= share * (double)count) {
-            cs_json_put_f64(w, cs_run_bucket(i));
-            return;
-        }
+    struct cs_visit *v = ctx;
+    if (err->code != CS_OK) {
+        cs_visit_fail(v, 0, err);
+        return;
     }
-    cs_json_put_null(w);
+    /* What is known of this process alone is put before the last brace. */
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_figures f = {0};
+    if (v->rest) {
+        cs_runner_figures(v->rest->o.runner, &f);
+        cs_buf_putstr(&json, cs_strn(figures.at, figures.len - 1));
+        cs_buf_printf(&json, ",\"ready_workers\":%u}", f.ready);
+    }
+    cs_visit_json(v, 200, &json);
 }
 
-static void put_times(struct cs_json_writer *w, const struct cs_figures *f)
+/* Whose figures? False: it was answered. */
+static bool read_tenant(struct cs_visit *v, struct cs_str *tenant)
 {
-    uint64_t count = 0;
-    for (unsigned i = 0; i < CS_RUN_BUCKETS; i++)
-        count += f->seconds_count[i];
-    cs_json_key(w, "execution_seconds");
-    cs_json_open(w, '{');
-    cs_put_number(w, "count", count);
-    cs_json_key(w, "sum");
-    cs_json_put_f64(w, f->seconds_sum);
-    cs_json_key(w, "average");
-    if (count)
-        cs_json_put_f64(w, f->seconds_sum / (double)count);
-    else
-        cs_json_put_null(w);
-    put_share(w, "p50_at_most", f, count, 0.5);
-    put_share(w, "p95_at_most", f, count, 0.95);
-    put_share(w, "p99_at_most", f, count, 0.99);
-    cs_json_close(w, '}');
+    struct cs_str asked = cs_visit_query(v, "tenant");
+    *tenant = cs_visit_tenant(v);
+    if (!asked.len || cs_str_eq(asked, *tenant))
+        return true;
+    if (v->caller.role != CS_KEY_ADMIN) {
+        cs_visit_failf(v, 403, CS_DENIED,
+                       "the figures of other tenants are for keys with the role admin");
+        return false;
+    }
+    if (!cs_str_is(asked, "*") && !cs_key_name_ok(asked)) {
+        cs_visit_failf(v, 400, CS_INVALID, "tenant: a name, or * for all");
+        return false;
+    }
+    *tenant = cs_str_is(asked, "*") ? (struct cs_str){0} : asked;
+    return true;
 }
 
 void cs_rest_get_statistics(struct cs_visit *v)
 {
-    CS_AUTO_BUF struct cs_buf json = {0};
-    struct cs_json_writer w = CS_JSON_WRITER(&json);
-    struct cs_figures f = {0};
-    uint64_t total = 0;
-    cs_runner_figures(v->rest->o.runner, &f);
-    for (int i = 0; i < 4; i++)
-        total += f.by_status[i];
-    cs_json_open(&w, '{');
-    cs_put_time(&w, "since", v->rest->started);
-    put_by_status(&w, &f, total);
-    cs_json_key(&w, "tool_calls");
-    cs_json_open(&w, '{');
-    cs_put_number(&w, "total", f.calls);
-    cs_put_number(&w, "failed", f.calls_failed);
-    cs_json_close(&w, '}');
-    put_times(&w, &f);
-    cs_put_number(&w, "ready_workers", f.ready);
-    cs_json_close(&w, '}');
-    cs_visit_json(v, 200, &json);
+    struct cs_str window = cs_visit_query(v, "window"), tenant;
+    int64_t ms = 0;
+    if (!cs_watch_window(window.len ? window : CS_STR("24h"), &ms)) {
+        cs_visit_failf(v, 400, CS_INVALID, "window: one of " CS_WATCH_WINDOWS);
+        return;
+    }
+    if (read_tenant(v, &tenant))
+        cs_watch_figures(v->rest->o.watch, tenant, ms, on_figures, v);
 }

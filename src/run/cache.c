@@ -20,6 +20,7 @@
 #define TTL_DEFAULT (5ll * 60 * 1000)
 #define ANSWER_MAX  (4u << 20)
 #define CALLS_MAX   1000u
+#define TOOLS_ROOT  "/mcp-servers/"
 
 bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode)
 {
@@ -373,7 +374,7 @@ int cs_step_cache(struct cs_run *run, struct cs_err *err)
 {
     enum cs_cache_mode mode = run->request.cache;
     (void)err;
-    if (mode == CS_CACHE_OFF || run->player || run->resume)
+    if (mode == CS_CACHE_OFF || run->player || run->resume || run->again)
         return CS_ON;
     if (!cs_cache_is_on(run->runner))
         return mode == CS_CACHE_ONLY ? unknown(run, "there is no cache here") : CS_ON;
@@ -428,6 +429,33 @@ void cs_cache_used(struct cs_run *run, const struct cs_tool *tool)
     memcpy(u->hash, hash, sizeof hash);
 }
 
+/* "/mcp-servers/github/listCommits.ts", however it is written, is that tool; everything else down
+ * there tells which tools there are. */
+static const struct cs_tool *tool_at(const struct cs_run *run, struct cs_str path)
+{
+    static const char suffix[] = ".ts";
+    if (!cs_str_starts(path, TOOLS_ROOT) || !cs_str_ends(path, suffix) || !run->catalogue)
+        return NULL;
+    struct cs_str rest = cs_strn(path.at + strlen(TOOLS_ROOT), path.len - strlen(TOOLS_ROOT));
+    const char *slash = memchr(rest.at, '/', rest.len);
+    if (!slash)
+        return NULL;
+    size_t n = (size_t)(slash - rest.at);
+    return cs_catalogue_find(run->catalogue, cs_strn(rest.at, n),
+                             cs_strn(slash + 1, rest.len - n - sizeof suffix));
+}
+
+void cs_cache_wish(struct cs_run *run, const struct cs_wish *wish)
+{
+    if (!run->cache || wish->kind == CS_WISH_CALL)
+        return;
+    const struct cs_tool *tool = wish->kind == CS_WISH_MODULE ? tool_at(run, wish->path) : NULL;
+    if (tool)
+        cs_cache_used(run, tool);
+    else if (says(wish->path, "mcp-servers") || says(wish->data, "mcp-servers"))
+        cs_cache_saw_tools(run);
+}
+
 void cs_cache_settled(struct cs_run *run)
 {
     if (run->cache && run->workspace_out && access(run->workspace_out, F_OK) == 0)
@@ -461,11 +489,12 @@ static bool worth_keeping(const struct cs_run *run, const struct cs_keep *keep)
         !cs_cache_is_on(run->runner))
         return false;
     if (r->refused || r->earlier.len || r->failed || r->status != CS_STATUS_COMPLETED ||
-        r->output_cut || run->new_state.len || !calls_repeatable(r) || !small_enough(r))
+        r->output_cut || r->left_out_count || run->new_state.len || !calls_repeatable(r) ||
+        !small_enough(r))
         return false;
     /* A large result has a handle; whatever else it left behind is made by running. */
     for (uint32_t i = 0; i < r->artifact_count; i++)
-        if (!cs_str_is(r->artifacts[i].name, "result"))
+        if (strcmp(r->artifacts[i].kind, CS_KNOWN_KIND) != 0)
             return false;
     globals_of(run, globals);
     return memcmp(globals, keep->globals, sizeof globals) == 0;

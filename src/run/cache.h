@@ -64,6 +64,8 @@ struct cs_used {
     unsigned char hash[CS_SHA256];
 };
 
+#define CS_KNOWN_KIND "result" /* of the only artifacts that an answer may have */
+
 struct cs_known {
     struct cs_shelf_item item;
     struct cs_str execution; /* that made it */
@@ -73,7 +75,7 @@ struct cs_known {
     struct cs_artifact *artifacts;
     struct cs_str *tool_ids;
     uint32_t log_count, call_count, artifact_count, tool_id_count, used_count;
-    unsigned char code_hash[CS_SHA256], inputs_hash[CS_SHA256], outputs_hash[CS_SHA256];
+    unsigned char outputs_hash[CS_SHA256];
     struct cs_verdict verdict;
     struct cs_limits limits;
     struct cs_used *used;

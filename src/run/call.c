@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "run/inside.h"
+#include "run/journal.h"
 
 /* How long a call waits for a server that has never been listed. */
 #define FIRST_LIST_MS 15000
@@ -20,6 +20,11 @@
 #define RECORD_BYTES  300 /* of an error or a drift in the record */
 #define LARGE_TEXT    (64u << 10)
 #define PARAMETERS    12
+
+/* That a call is about to be sent is being put on record; it may be over before that is done. */
+struct cs_sending {
+    struct cs_gate_call *call;
+};
 
 /* --- calls under way --- */
 
@@ -46,6 +51,8 @@ void cs_gate_call_free(struct cs_gate_call *c)
         }
     if (c->await)
         cs_await_cancel(c->await);
+    if (c->sending)
+        c->sending->call = NULL;
     cs_own_wait_leave(c->wait);
     cs_catalogue_unref(c->catalogue);
     cs_buf_done(&c->server);
@@ -71,8 +78,11 @@ uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str to
         .tool = cs_arena_dup(&run->arena, cs_utf8_cut(tool, NAME_SHOWN)),
         .status = CS_CALL_CANCELLED,
         .argument_bytes = bytes,
+        .start_us = (uv_hrtime() - run->start_ns) / 1000,
     };
     memcpy(r->argument_hash, run->argument_hash, sizeof r->argument_hash);
+    if (cs_trace_is(&run->result.trace))
+        cs_run_span(r->span);
     run->result.calls = run->records;
     return run->result.tool_calls++;
 }
@@ -92,11 +102,13 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
         if (status == CS_CALL_OK && cs_run_store(run))
             cs_sha256(payload, r->result_hash);
         cs_trail_call(run, r);
+        if (run->request.durable)
+            cs_trail_flush(run); /* the next process does not note it again */
         run->answering = r;
     }
     cs_job_result(run->job, c->id, code, payload);
     run->answering = NULL;
-    bool was_running = c->inner != NULL;
+    bool was_running = c->inner || c->sending;
     cs_gate_call_free(c);
     if (was_running) {
         run->calls_running--;
@@ -193,6 +205,7 @@ static int check_grant(struct cs_gate_call *c)
         policy ? cs_policy_grant(policy, run->principal, &target, &why) : CS_GRANT_ALLOW;
     if (grant == CS_GRANT_ALLOW)
         return 0;
+    record_of(c)->by_policy = true;
     if (grant == CS_GRANT_DENY) {
         refuse_unknown(c);
         return -1;
@@ -274,6 +287,7 @@ static int check_arguments(struct cs_gate_call *c)
     }
     struct cs_target target = cs_gate_target(c->tool);
     if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &err) < 0)) {
+        record_of(c)->by_policy = err.code == CS_DENIED;
         cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
                        (struct cs_str){0});
         return -1;
@@ -368,18 +382,50 @@ static void on_result(void *ctx, const struct cs_tool_result *result)
     cs_unwrapped_done(&u);
 }
 
+static void send_now(struct cs_gate_call *c)
+{
+    struct cs_trace trace = c->run->result.trace;
+    memcpy(trace.span, record_of(c)->span, sizeof trace.span);
+    c->inner = cs_tools_call(c->run->runner->tools, c->tool, cs_buf_str(&c->arguments),
+                             c->limits.timeout_ms, c->limits.result, &trace, on_result, c);
+}
+
+static void on_sent(void *ctx, const struct cs_err *err)
+{
+    struct cs_sending *s = ctx;
+    struct cs_gate_call *c = s->call;
+    if (c && err->code == CS_OK) {
+        c->sending = NULL;
+        send_now(c);
+    } else if (c) {
+        static const struct cs_refusal failed = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
+        CS_AUTO_BUF struct cs_buf message = {0};
+        cs_buf_printf(&message, "it was not sent, because that could not be put on record: %s",
+                      err->msg);
+        cs_gate_refuse(c, failed, cs_buf_str(&message), (struct cs_str){0});
+    }
+    free(s);
+}
+
+/* Of a durable execution, a call that must not be made twice is on record before it is sent: if
+ * this process dies before the answer came, the next one knows that it may have taken effect. */
 static void send_call(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
     cs_trail_flush(run);
     run->calls_running++;
-    c->inner = cs_tools_call(run->runner->tools, c->tool, cs_buf_str(&c->arguments),
-                             c->limits.timeout_ms, c->limits.result, on_result, c);
+    if (!run->request.durable || record_of(c)->repeatable) {
+        send_now(c);
+        return;
+    }
+    c->sending = CS_NEW(struct cs_sending);
+    c->sending->call = c;
+    cs_journal_sent(run, c->id, on_sent, c->sending);
 }
 
 static bool waits_for_turn(const struct cs_gate_call *c)
 {
-    return c->tool && !c->inner;
+    return c->tool && !c->inner && !c->sending;
 }
 
 static void next_turn(struct cs_run *run)
@@ -459,6 +505,20 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
     }
     c->record = cs_gate_note(run, server, tool, arguments.len);
     enter(c);
+}
+
+void cs_gate_unknown(struct cs_run *run, const struct cs_wish *wish)
+{
+    static const struct cs_refusal unknown = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
+    struct cs_gate_call *c = cs_gate_call_new(run, wish->id);
+    cs_buf_putstr(&c->server, wish->server);
+    cs_buf_putstr(&c->name, wish->tool);
+    cs_buf_putstr(&c->arguments, wish->arguments);
+    c->record = cs_gate_note(run, wish->server, wish->tool, wish->arguments.len);
+    cs_gate_refuse(c, unknown,
+                   CS_STR("it is not known whether this call took effect: it was sent, and caisson "
+                          "ended before the answer came"),
+                   CS_STR("Look whether it did before it is made again."));
 }
 
 void cs_gate_close(struct cs_run *run)

@@ -113,7 +113,10 @@ void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *to
                    struct cs_measure *m)
 {
     const struct cs_result *r = &run->result;
-    put_tools(r, tools);
+    if (r->cached_from.len)
+        cs_buf_puts(tools, "{}");
+    else
+        put_tools(r, tools);
     *m = (struct cs_measure){
         .tenant = run->tenant,
         .status = cs_str(cs_status_name(r->status)),
@@ -123,7 +126,7 @@ void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *to
         .wall_us = r->wall_us,
         .cpu_us = r->cpu_us,
         .memory_peak = r->memory_peak,
-        .calls = r->tool_calls,
+        .calls = r->cached_from.len ? 0 : r->tool_calls, /* those were made before */
         .tokens_saved = r->tokens_saved,
         .cached = r->cached_from.len > 0,
     };

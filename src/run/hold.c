@@ -1,5 +1,6 @@
 /* The session of an execution: held before it waits for its turn, given back when it is over. */
-#include "run/inside.h"
+#include "run/resume.h"
+#include "run/session_in.h"
 
 static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *held)
 {
@@ -8,6 +9,10 @@ static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *h
         run->hold = NULL;
     if (run->settling)
         return; /* cancelled meanwhile: what it holds is given back on the way */
+    if (err->code != CS_OK && run->resume) {
+        cs_run_end_early(run, CS_ENDED_FAILED, err); /* it has begun, long ago */
+        return;
+    }
     if (err->code != CS_OK) {
         cs_run_refuse(run, err);
         return;
@@ -15,8 +20,11 @@ static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *h
     run->result.session_id = run->request.session;
     run->state = cs_arena_dup(&run->arena, held->state);
     run->state_bytes = held->state_bytes;
+    run->session_version = held->version;
     run->workspace = held->workspace;
     run->workspace_out = held->workspace_out;
+    if (run->resume)
+        cs_resume_held(run, held);
     cs_run_go(run);
 }
 
@@ -28,6 +36,8 @@ int cs_step_hold(struct cs_run *run, struct cs_err *err)
     if (!run->runner->sessions)
         return cs_fail(err, CS_MISSING, "there are no sessions here");
     uint64_t wait = r->limits.wall_clock < UINT32_MAX ? r->limits.wall_clock : UINT32_MAX;
+    if (run->resume)
+        wait = UINT32_MAX;
     run->hold = cs_session_hold(run->runner->sessions, run->tenant, r->session,
                                 r->session_must_be_free ? 0 : (uint32_t)wait, on_held, run);
     return CS_LATER;
@@ -52,7 +62,17 @@ int cs_step_release(struct cs_run *run, struct cs_err *err)
     if (!run->hold)
         return CS_ON;
     struct cs_str state = run->result.failed ? (struct cs_str){0} : run->new_state;
-    cs_session_release(run->hold, state, on_released, run);
+    if (run->resume && run->resume->session_moved)
+        cs_session_return(run->hold, state, on_released, run);
+    else
+        cs_session_release(run->hold, state, on_released, run);
     run->hold = NULL;
     return CS_LATER;
+}
+
+void cs_run_unhold(struct cs_run *run)
+{
+    if (run->hold)
+        cs_hold_leave(run->hold);
+    run->hold = NULL;
 }

@@ -44,6 +44,7 @@ struct cs_runner {
     uint64_t artifact_bytes;
     struct cs_queue queue;
     struct cs_cache *cache; /* NULL: none */
+    struct cs_resumer *resumer;
     struct cs_observer observer;
     uint64_t journal_bytes, artifact_quota;
     struct cs_catalogue *hashed; /* trail.c: the last one, and its hash */
@@ -93,7 +94,9 @@ struct cs_run {
     bool waiting;       /* counted in runner->waiting */
     bool settling;      /* it is over, whatever it was */
     bool cancelled;     /* while its key was looked for */
+    bool leaves;        /* this process ends, and the next one goes on with it */
     uint64_t queued_ns; /* since when it waits */
+    uint64_t start_ns;  /* result.started_us, by the clock that never jumps */
     struct cs_place place;
 
     /* record.c */
@@ -109,7 +112,7 @@ struct cs_run {
     /* hold.c */
     struct cs_hold *hold;
     struct cs_str state, new_state;
-    uint64_t state_bytes;
+    uint64_t state_bytes, session_version;
     const char *workspace, *workspace_out;
 
     /* the record */
@@ -165,6 +168,10 @@ void cs_run_refuse(struct cs_run *run, const struct cs_err *err);
 /* It ends without having had a job. */
 void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err);
 void cs_run_waits_no_more(struct cs_run *run);
+/* One that is on record already, as `id`; cs_run_go follows. */
+struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request *request,
+                              struct cs_str id,
+                              void (*done)(void *ctx, const struct cs_result *result), void *ctx);
 /* Its result is there without a job. As a step: CS_ON it goes on with settling, CS_LATER it will.
  */
 int cs_run_known(struct cs_run *run);
@@ -184,6 +191,9 @@ int cs_step_end(struct cs_run *run, struct cs_err *err);     /* record.c */
 /* settle.c: fills run->result from how the job ended. Everything a worker reported is checked here.
  */
 void cs_settle(struct cs_run *run, const struct cs_job_end *end);
+/* hold.c: gives its session back as it was. */
+void cs_run_unhold(struct cs_run *run);
+
 /* It went well, but what had to follow did not. */
 void cs_settle_fault(struct cs_run *run, const struct cs_err *err);
 
@@ -209,6 +219,10 @@ uint64_t cs_tokens_saved(const struct cs_run *run);
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
                    struct cs_measure *measure);
 
+/* trace.c: where it belongs in the traces of others, when it begins. */
+void cs_run_trace(struct cs_run *run);
+void cs_run_span(unsigned char span[8]);
+
 #define CS_ID_TEXT 40
 /* The prefix and 32 hex digits, of which the first 12 are the time in milliseconds: rows are added
  * at the end of their indexes. `id` has room for them and a NUL. */
@@ -220,6 +234,9 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
                   struct cs_str arguments);
 /* One more call of a tool, in run->records; its index. */
 uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str tool, size_t bytes);
+/* A call that was sent by a process that is gone: nobody knows what became of it, and the program
+ * is told so. */
+void cs_gate_unknown(struct cs_run *run, const struct cs_wish *wish);
 /* A module below /mcp-servers that is not there: perhaps its server has not been asked yet. */
 void cs_gate_module(struct cs_run *run, uint64_t id, struct cs_str path);
 /* The program is over: what is still under way is cancelled, downstream too. */
@@ -241,7 +258,8 @@ struct cs_gate_call {
     const struct cs_tool *tool;
     struct cs_tool_call *inner; /* NULL: waits for its turn, or for a server */
     struct cs_await *await;
-    struct cs_own_wait *wait; /* for the store: storage.c */
+    struct cs_own_wait *wait;   /* for the store: storage.c */
+    struct cs_sending *sending; /* that it is sent is being put on record */
     struct cs_call_limits limits;
     unsigned char cache_key[32]; /* cache_calls.c, if keep_ms is not 0 */
     int64_t keep_ms;
@@ -324,6 +342,7 @@ void cs_cache_settled(struct cs_run *run); /* its session has not been given bac
  * it is not kept. */
 void cs_cache_used(struct cs_run *run, const struct cs_tool *tool);
 void cs_cache_saw_tools(struct cs_run *run);
+void cs_cache_wish(struct cs_run *run, const struct cs_wish *wish);
 void cs_cache_never(struct cs_run *run, const char *why);
 struct cs_cache;
 void cs_cache_free(struct cs_cache *cache);
@@ -331,8 +350,21 @@ void cs_cache_free(struct cs_cache *cache);
 bool cs_cache_call(struct cs_gate_call *call);
 void cs_cache_called(struct cs_gate_call *call, enum cs_answer answer, struct cs_str value);
 
-/* resume.c */
+/* resume.c: one that another process began, as it goes on here; see resume.h. Inside cs_run:
+ * `resume`. */
 struct cs_resume;
+struct cs_resumer;
+void cs_resumer_close(struct cs_resumer *resumer); /* NULL: there is none */
+/* Each is for one with `resume` alone. */
+void cs_resume_spec(struct cs_run *run, struct cs_job_spec *spec);   /* its job is about to start */
+void cs_resume_held(struct cs_run *run, const struct cs_held *held); /* it has its session */
+void cs_resume_facts(struct cs_run *run, bool allowed, struct cs_str why); /* the verdict is due */
+bool cs_resume_wish(struct cs_run *run, const struct cs_wish *wish, bool played);
+void cs_resume_idle(struct cs_run *run, int64_t due_us);
+/* For all. */
+void cs_resume_close(struct cs_run *run);   /* the program is over */
+void cs_resume_settled(struct cs_run *run); /* it has a result; perhaps it is lost after all */
+void cs_resume_done(struct cs_run *run);
 
 /* replay.c: one that is run again. It belongs to whoever started it, who is `ctx` of its `done`. */
 struct cs_again;

@@ -49,7 +49,9 @@ struct cs_journal {
     struct cs_keymap tally; /* how often each key was asked for */
     struct open_wish *open;
     size_t open_count, open_cap;
-    int64_t time_us; /* of the last thing that was heard */
+    struct cs_run *run;  /* NULL: it is gone, and parts are still on their way */
+    unsigned on_the_way; /* parts of a durable one */
+    int64_t time_us;     /* of the last thing that was heard */
 };
 
 static void why_not(struct cs_run *run, const char *why)
@@ -60,11 +62,27 @@ static void why_not(struct cs_run *run, const char *why)
 
 static void forget(struct cs_journal *j)
 {
+    j->run = NULL;
+    if (j->on_the_way)
+        return; /* on_part frees it */
     cs_buf_done(&j->out);
     cs_buf_done(&j->blobs);
     cs_keymap_done(&j->tally);
     free(j->open);
     free(j);
+}
+
+/* A durable execution without its journal must not go on: what it did then would be done again. */
+static void give_up(struct cs_run *run, const struct cs_err *err)
+{
+    struct cs_err why = *err;
+    run->journal->failed = true;
+    if (!run->request.durable || run->record_error.code != CS_OK)
+        return;
+    cs_wrap(&why, "the journal of a durable execution");
+    run->record_error = why;
+    if (run->job)
+        cs_run_cancel(run);
 }
 
 void cs_journal_done(struct cs_run *run)
@@ -113,7 +131,9 @@ static bool is_too_large(struct cs_run *run)
     cs_buf_printf(&why, "its journal would have more than %llu bytes (record.journal)",
                   (unsigned long long)run->runner->journal_bytes);
     why_not(run, cs_buf_cstr(&why));
-    j->failed = true;
+    struct cs_err err = {0};
+    cs_fail(&err, CS_LIMIT, "%s", cs_buf_cstr(&why));
+    give_up(run, &err);
     cs_buf_done(&j->out);
     cs_buf_done(&j->blobs);
     return true;
@@ -132,12 +152,23 @@ static void end_record(struct cs_journal *j, size_t mark)
     memcpy(j->out.at + mark - sizeof len, &len, sizeof len);
 }
 
+static void on_part(void *ctx, const struct cs_err *err)
+{
+    struct cs_journal *j = ctx;
+    j->on_the_way--;
+    if (!j->run)
+        forget(j);
+    else if (err->code != CS_OK)
+        give_up(j->run, err);
+}
+
 /* A durable journal is on its way to the store before anybody can learn what follows from it. */
 static void hand_on(struct cs_run *run, cs_stored *then, void *ctx)
 {
     struct cs_journal *j = run->journal;
+    j->on_the_way += then == NULL;
     cs_store_journal_append(run->runner->store, cs_str(run->result.execution_id),
-                            cs_buf_str(&j->out), NULL, 0, then, ctx);
+                            cs_buf_str(&j->out), NULL, 0, then ? then : on_part, then ? ctx : j);
     j->bytes += j->out.len;
     j->is_late = true;
     cs_buf_clear(&j->out);
@@ -268,6 +299,7 @@ static struct cs_journal *open_journal(struct cs_run *run)
 {
     if (!run->journal) {
         run->journal = CS_NEW(struct cs_journal);
+        run->journal->run = run;
         run->journal->durable = run->request.durable;
         run->journal->has_head = run->resume != NULL; /* what was written before is there */
     }
@@ -296,7 +328,7 @@ void cs_journal_begin(struct cs_run *run, int64_t start_us)
         why_not(run, cs_buf_cstr(&why));
     }
     struct cs_journal *j = open_journal(run);
-    if (run->resume || j->failed)
+    if (run->player || j->failed) /* what is played has begun */
         return;
     if (!j->has_head)
         put_request(run);
@@ -306,6 +338,7 @@ void cs_journal_begin(struct cs_run *run, int64_t start_us)
     cs_put_u64(&j->out, (uint64_t)start_us);
     cs_put_u8(&j->out, run->hold != NULL);
     cs_put_u64(&j->out, run->state_bytes);
+    cs_put_u64(&j->out, run->session_version);
     put_ref(run, run->state);
     put_ref(run, run->catalogue ? cs_catalogue_globals(run->catalogue) : (struct cs_str){0});
     end_record(j, mark);

@@ -66,7 +66,7 @@ struct cs_journal_doc {
     struct cs_journal_ref texts[CS_TEXT_COUNT];
     struct cs_str principal, session, intent, actor_type;
     struct cs_limits limits; /* wanted */
-    uint64_t seed[2], state_bytes;
+    uint64_t seed[2], state_bytes, session_version;
     bool has_state;
     int64_t start_us;
     struct cs_journal_event *events;
@@ -147,8 +147,10 @@ bool cs_player_idle(struct cs_player *player, int64_t due_us);
 bool cs_player_speaks(const struct cs_player *player);
 /* Everything that was recorded has been heard. */
 bool cs_player_over(const struct cs_player *player);
-/* Was a call like this sent, and never answered? */
-bool cs_player_ambiguous(const struct cs_player *player, const struct cs_wish *wish);
+/* Of a call that is not answered from the record, and was looked at just now: the event of its
+ * having been sent; NULL: it was not, or it may be sent as often as one likes. */
+const struct cs_journal_event *cs_player_sent(const struct cs_player *player,
+                                              const struct cs_wish *wish);
 /* An event that was not asked for, from `from` on; NULL: none. */
 const struct cs_journal_event *cs_player_left(const struct cs_player *player, size_t *from);
 

@@ -150,6 +150,7 @@ static void read_begin(struct reader *r, struct cs_journal_doc *doc)
     doc->start_us = take_time(r);
     doc->has_state = take_u8(r, 1);
     doc->state_bytes = take_u64(r);
+    doc->session_version = take_u64(r);
     take_ref(r, &doc->texts[CS_TEXT_STATE]);
     take_ref(r, &doc->texts[CS_TEXT_GLOBALS]);
 }

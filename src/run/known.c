@@ -47,6 +47,7 @@ static void copy_artifacts(struct cs_known *a, const struct cs_result *r)
         to->id = cs_shelf_copy(item, to->id);
         to->name = cs_shelf_copy(item, to->name);
         to->media_type = cs_shelf_copy(item, to->media_type);
+        to->kind = CS_KNOWN_KIND;
     }
 }
 
@@ -71,8 +72,6 @@ struct cs_known *cs_known_new(const unsigned char key[CS_SHA256], struct cs_str 
     copy_artifacts(a, r);
     a->tool_ids = copy_texts(a, p->tool_ids, p->tool_count);
     a->tool_id_count = p->tool_count;
-    memcpy(a->code_hash, p->code_hash, CS_SHA256);
-    memcpy(a->inputs_hash, p->inputs_hash, CS_SHA256);
     memcpy(a->outputs_hash, p->outputs_hash, CS_SHA256);
     a->verdict = r->verdict;
     a->verdict.reasons = copy_texts(a, r->verdict.reasons, r->verdict.reason_count);
@@ -100,8 +99,6 @@ void cs_known_give(const struct cs_known *a, struct cs_result *r)
     r->cached_from = a->execution;
     p->tool_ids = a->tool_ids;
     p->tool_count = a->tool_id_count;
-    memcpy(p->code_hash, a->code_hash, CS_SHA256);
-    memcpy(p->inputs_hash, a->inputs_hash, CS_SHA256);
     memcpy(p->outputs_hash, a->outputs_hash, CS_SHA256);
 }
 
@@ -178,6 +175,7 @@ static void put_artifacts(struct cs_json_writer *w, const struct cs_known *a)
         put_str(w, "id", a->artifacts[i].id);
         put_str(w, "name", a->artifacts[i].name);
         put_str(w, "media_type", a->artifacts[i].media_type);
+        put_hash(w, "hash", a->artifacts[i].hash);
         put_u64(w, "size", a->artifacts[i].size);
         cs_json_close(w, '}');
     }
@@ -212,8 +210,6 @@ static void put_answer(struct cs_json_writer *w, const struct cs_known *a)
     put_calls(w, a);
     put_artifacts(w, a);
     put_texts(w, "tool_ids", a->tool_ids, a->tool_id_count);
-    put_hash(w, "code_hash", a->code_hash);
-    put_hash(w, "inputs_hash", a->inputs_hash);
     put_hash(w, "outputs_hash", a->outputs_hash);
     put_u64(w, "risk", a->verdict.risk);
     put_texts(w, "reasons", a->verdict.reasons, a->verdict.reason_count);
@@ -354,12 +350,15 @@ static void read_artifacts(struct reading *r, struct cs_json_val list)
     struct cs_known *a = r->a;
     struct cs_json_val item;
     a->artifacts = room_for(r, list, sizeof *a->artifacts);
-    for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);)
-        a->artifacts[a->artifact_count++] =
-            (struct cs_artifact){.id = text_of(r, cs_json_get(item, "id")),
-                                 .name = text_of(r, cs_json_get(item, "name")),
-                                 .media_type = text_of(r, cs_json_get(item, "media_type")),
-                                 .size = number_of(r, item, "size")};
+    for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);) {
+        struct cs_artifact *to = &a->artifacts[a->artifact_count++];
+        to->id = text_of(r, cs_json_get(item, "id"));
+        to->name = text_of(r, cs_json_get(item, "name"));
+        to->media_type = text_of(r, cs_json_get(item, "media_type"));
+        to->kind = CS_KNOWN_KIND;
+        to->size = number_of(r, item, "size");
+        hash_of(r, item, "hash", to->hash);
+    }
 }
 
 static void read_used(struct reading *r, struct cs_json_val list)
@@ -401,8 +400,6 @@ static void read_answer(struct reading *r, struct cs_json_val root)
     read_calls(r, cs_json_get(root, "calls"));
     read_artifacts(r, cs_json_get(root, "artifacts"));
     a->tool_ids = read_texts(r, cs_json_get(root, "tool_ids"), &a->tool_id_count);
-    hash_of(r, root, "code_hash", a->code_hash);
-    hash_of(r, root, "inputs_hash", a->inputs_hash);
     hash_of(r, root, "outputs_hash", a->outputs_hash);
     read_verdict(r, root);
     read_used(r, cs_json_get(root, "used"));

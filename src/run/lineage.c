@@ -97,7 +97,8 @@ int cs_step_trace(struct cs_run *run, struct cs_err *err)
 {
     const struct cs_result *r = &run->result;
     (void)err;
-    if (!run->on_record || r->refused || (!r->artifact_count && !run->lineage))
+    if (!run->on_record || r->refused || r->cached_from.len ||
+        (!r->artifact_count && !run->lineage))
         return CS_ON;
     CS_AUTO_FREE struct cs_source *sources = cs_calloc(CALLS_MOST + 2, sizeof *sources);
     size_t count = gather(run, sources);

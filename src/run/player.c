@@ -346,7 +346,7 @@ bool cs_player_idle(struct cs_player *p, int64_t due_us)
 
 /* --- for those who compare --- */
 
-bool cs_player_ambiguous(const struct cs_player *p, const struct cs_wish *wish)
+const struct cs_journal_event *cs_player_sent(const struct cs_player *p, const struct cs_wish *wish)
 {
     unsigned char key[32];
     cs_wish_key(wish, p->run->argument_hash, key);
@@ -355,9 +355,9 @@ bool cs_player_ambiguous(const struct cs_player *p, const struct cs_wish *wish)
         const struct cs_journal_event *e = &p->doc->events[i];
         if (e->kind == CS_JOURNAL_SENT && e->occurrence + 1 == asked &&
             memcmp(e->key, key, sizeof key) == 0)
-            return true;
+            return e;
     }
-    return false;
+    return NULL;
 }
 
 const struct cs_journal_event *cs_player_left(const struct cs_player *p, size_t *from)

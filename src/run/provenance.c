@@ -47,8 +47,10 @@ void cs_provenance_fill(struct cs_run *run)
 {
     struct cs_result *r = &run->result;
     struct cs_provenance *p = &r->provenance;
-    gather_tools(run);
     p->timestamp = cs_time_ms();
+    if (r->cached_from.len && !r->failed)
+        return; /* the rest is that of the answer which it was given */
+    gather_tools(run);
     if (r->failed) {
         CS_AUTO_BUF struct cs_buf text = {0};
         cs_buf_printf(&text, "%s: %.*s", cs_error_type_name(r->error.type),

@@ -261,10 +261,11 @@ static void patch_chain(struct cs_run *run, const unsigned char hash[CS_SHA256])
 static void on_end(void *ctx, const struct cs_err *err, const unsigned char chain_hash[CS_SHA256])
 {
     struct cs_run *run = ctx;
+    /* If the store has failed before, and not now, that is on record as its end. */
     struct cs_err why = run->record_error.code ? run->record_error : *err;
-    if (!run->record_error.code && err->code)
+    if (!run->record_error.code)
         cs_wrap(&why, "how it ended could not be put on record");
-    if (why.code) {
+    if (err->code) {
         why.code = CS_SYSTEM;
         run->result.envelope = (struct cs_str){0};
         run->result.provenance.chain_hash[0] = '\0';

@@ -69,10 +69,10 @@ void cs_run_go(struct cs_run *run)
     cs_run_finish(run);
 }
 
-static uint32_t settle_step(void)
+static uint32_t step_of(int (*wanted)(struct cs_run *run, struct cs_err *err))
 {
     uint32_t step = 0;
-    while (way[step] != cs_step_release)
+    while (way[step] != wanted)
         step++;
     return step;
 }
@@ -133,15 +133,24 @@ static void on_sandbox_closed(void *ctx)
     close_if_empty(r);
 }
 
+/* A durable one whose journal has begun. */
+static bool may_leave(const struct cs_run *run)
+{
+    return run->request.durable && run->admitted && !run->beginning && !run->settling;
+}
+
 /* Those that wait are cancelled here, those that run by the sandbox; all of them are settled. */
 void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
 {
     r->closing = true;
     r->closed = closed;
     r->closed_ctx = ctx;
-    for (struct cs_run *run = r->runs; run; run = run->next)
+    cs_resumer_close(r->resumer);
+    for (struct cs_run *run = r->runs; run; run = run->next) {
+        run->leaves = may_leave(run);
         if (!run->job)
             cs_run_cancel(run);
+    }
     if (r->tools)
         cs_tools_set_asker(r->tools, NULL);
     cs_sandbox_close(r->sandbox, on_sandbox_closed, r);
@@ -192,6 +201,7 @@ void cs_run_finish(struct cs_run *run)
     cs_lineage_done(run);
     cs_catalogue_unref(run->catalogue);
     cs_player_free(run->player);
+    cs_resume_done(run);
     cs_journal_done(run);
     cs_trail_done(run);
     cs_arena_done(&run->arena);
@@ -210,11 +220,25 @@ void cs_run_waits_no_more(struct cs_run *run)
     run->runner->waiting--;
 }
 
+/* It stays under way: the next process goes on with it. */
+static void leave_behind(struct cs_run *run)
+{
+    run->result.refused = CS_BUSY;
+    run->result.retry_after_s = 5;
+    run->result.failed = true;
+    run->result.error = (struct cs_error){
+        .type = CS_ERROR_INTERNAL,
+        .message = CS_STR("caisson is shutting down; the execution is durable, and goes on when "
+                          "caisson starts again")};
+    cs_run_unhold(run);
+    cs_run_finish(run);
+}
+
 static void leave_way(struct cs_run *run)
 {
     run->result.tokens_saved = cs_tokens_saved(run);
     run->settling = true;
-    run->step = settle_step();
+    run->step = step_of(cs_step_release);
     cs_run_waits_no_more(run);
     cs_queue_quit(&run->runner->queue, &run->place);
 }
@@ -222,9 +246,13 @@ static void leave_way(struct cs_run *run)
 static void settle(struct cs_run *run, const struct cs_job_end *end)
 {
     cs_settle(run, end);
+    cs_resume_settled(run);
     cs_cache_settled(run);
     leave_way(run);
-    cs_run_go(run);
+    if (run->leaves && end->how == CS_ENDED_CANCELLED)
+        leave_behind(run);
+    else
+        cs_run_go(run);
 }
 
 static void on_ended(void *ctx, const struct cs_job_end *end)
@@ -232,6 +260,7 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
     struct cs_run *run = ctx;
     cs_gate_close(run);
     cs_asks_close(run);
+    cs_resume_close(run);
     cs_journal_ended(run, end);
     run->job = NULL;
     struct cs_job_end as_then;
@@ -364,8 +393,10 @@ static bool on_wish(void *ctx, const struct cs_wish *wish)
     struct cs_run *run = ctx;
     if (wish->kind == CS_WISH_CALL)
         cs_canon_hash(wish->arguments, run->argument_hash);
+    cs_cache_wish(run, wish);
     cs_journal_wish(run, wish);
-    return run->player && cs_player_wish(run->player, wish);
+    bool played = run->player && cs_player_wish(run->player, wish);
+    return run->resume ? cs_resume_wish(run, wish, played) : played;
 }
 
 static void on_heard(void *ctx, const struct cs_heard *heard)
@@ -376,7 +407,9 @@ static void on_heard(void *ctx, const struct cs_heard *heard)
 static void on_idle(void *ctx, int64_t due_us)
 {
     struct cs_run *run = ctx;
-    if (run->again)
+    if (run->resume)
+        cs_resume_idle(run, due_us);
+    else if (run->again)
         cs_again_idle(run, due_us);
 }
 
@@ -388,10 +421,18 @@ static void on_facts(void *ctx, struct cs_str facts)
     struct cs_verdict *v = &run->result.verdict;
     cs_policy_assess(facts, &run->result.limits, &run->arena, v);
     run->result.limits = v->limits;
-    cs_trail_assessed(run);
-    if (v->allowed)
-        cs_trail_started(run);
+    if (!run->player) { /* else it was noted long ago */
+        cs_trail_assessed(run);
+        if (v->allowed)
+            cs_trail_started(run);
+        if (run->request.durable)
+            cs_trail_flush(run);
+    }
     struct cs_str why = v->allowed ? CS_STR("") : v->reasons[0];
+    if (run->resume) {
+        cs_resume_facts(run, v->allowed, why);
+        return;
+    }
     cs_job_verdict(run->job, v->allowed, &v->limits, why);
     if (run->player)
         cs_player_facts(run->player);
@@ -415,13 +456,15 @@ static const struct cs_job_events events = {
 /* What the world is like that it sees. */
 static int fill_world(struct cs_run *run, struct cs_job_spec *spec, struct cs_err *err)
 {
-    if (run->again || run->resume)
+    if (run->again)
         return cs_player_world(run, spec, err);
     if (run->runner->tools) {
         run->catalogue = cs_tools_current(run->runner->tools);
         spec->mcp_servers = cs_catalogue_dir(run->catalogue);
         spec->globals = cs_catalogue_globals(run->catalogue);
     }
+    if (run->player) /* of one that goes on: it sees the tools of now */
+        return cs_player_world(run, spec, err);
     if (getrandom(run->seed, sizeof run->seed, 0) != sizeof run->seed)
         return cs_fail_errno(err, "getrandom");
     memcpy(spec->seed, run->seed, sizeof spec->seed);
@@ -445,6 +488,10 @@ static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err
         run->result.verdict.limits = request->limits;
     run->result.limits = spec->limits = run->result.verdict.limits;
     cs_journal_begin(run, spec->start_us);
+    if (run->record_error.code != CS_OK) {
+        *err = run->record_error;
+        return -1;
+    }
     if (run->result.is_guest) {
         cs_trail_assessed(run);
         cs_trail_started(run);
@@ -533,6 +580,22 @@ static int check_names(const struct cs_run *run, struct cs_err *err)
     return 0;
 }
 
+/* All that it hears must be on record, and all that it needs to begin again. */
+static int check_durable(const struct cs_run *run, struct cs_err *err)
+{
+    const struct cs_request *request = &run->request;
+    if (run->result.is_guest)
+        return cs_fail(err, CS_INVALID,
+                       "durable executions are of TypeScript: what a %s program hears is not "
+                       "recorded",
+                       cs_language_name(request->language));
+    if (request->clock == CS_CLOCK_LIVE)
+        return cs_fail(err, CS_INVALID, "a durable execution cannot have the clock \"live\"");
+    if (!run->runner->store || request->workspace)
+        return cs_fail(err, CS_INVALID, "nothing is kept here: durable executions need a daemon");
+    return 0;
+}
+
 /* One tenant may fill the queue, but not keep the others out of it: whoever has few waiting is let
  * in, up to twice its length. */
 static bool has_room(const struct cs_run *run)
@@ -558,6 +621,8 @@ static int admit(struct cs_run *run, struct cs_err *err)
         run->result.retry_after_s = 1;
         return cs_fail(err, CS_BUSY, "caisson is shutting down");
     }
+    if (request->durable && check_durable(run, err) < 0)
+        return -1;
     if (!has_room(run)) {
         run->result.retry_after_s = cs_queue_seconds(&r->queue, r->waiting);
         return cs_fail(err, CS_BUSY,
@@ -589,6 +654,7 @@ static void keep_request(struct cs_run *run)
     r->intent = keep(run, r->intent);
     r->key = keep(run, r->key);
     r->fingerprint = keep(run, r->fingerprint);
+    r->actor_type = keep(run, r->actor_type);
     if (r->workspace && run->waiting)
         r->workspace = cs_arena_printf(&run->arena, "%s", r->workspace);
     if (run->waiting)
@@ -615,6 +681,7 @@ static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request 
     run->tenant = cs_arena_dup(&run->arena,
                                request->tenant.len ? request->tenant : CS_STR(CS_TENANT_DEFAULT));
     cs_make_id("ex_", run->result.execution_id);
+    cs_run_trace(run);
     return run;
 }
 
@@ -643,6 +710,23 @@ struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_requ
     run->ctx = again;
     cs_run_go(run);
     keep_request(run);
+    return run;
+}
+
+struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request *request,
+                              struct cs_str id,
+                              void (*done)(void *ctx, const struct cs_result *result), void *ctx)
+{
+    struct cs_run *run = new_run(runner, request);
+    snprintf(run->result.execution_id, sizeof run->result.execution_id, "%.*s", CS_STR_ARG(id));
+    run->done = done;
+    run->ctx = ctx;
+    run->step = step_of(cs_step_hold);
+    run->on_record = true;
+    run->waiting = true;
+    runner->waiting++;
+    keep_request(run);
+    cs_provenance_begin(run);
     return run;
 }
 
@@ -688,33 +772,8 @@ void cs_run_cancel(struct cs_run *run)
 
 void cs_runner_cancel_all(struct cs_runner *runner)
 {
-    for (struct cs_run *run = runner->runs; run; run = run->next)
+    for (struct cs_run *run = runner->runs; run; run = run->next) {
+        run->leaves = may_leave(run);
         cs_run_cancel(run);
-}
-
-/* --- those under way --- */
-
-const char *cs_run_id(const struct cs_run *run)
-{
-    return run->result.execution_id;
-}
-
-struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id)
-{
-    for (struct cs_run *run = runner->runs; run; run = run->next)
-        if (!run->is_joiner && !run->again && cs_str_is(id, run->result.execution_id) &&
-            cs_str_eq(run->tenant, tenant))
-            return run;
-    return NULL;
-}
-
-const char *cs_run_phase(const struct cs_run *run)
-{
-    return run->waiting ? "waiting" : "running";
-}
-
-size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs)
-{
-    *logs = run->logs;
-    return run->log_count;
+    }
 }

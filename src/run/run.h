@@ -118,6 +118,7 @@ struct cs_call {
     unsigned char span[8];                            /* of its trace */
     bool repeatable;            /* read-only or idempotent, by the tool's word or by policy */
     bool cached;                /* the answer came from the cache */
+    bool by_policy;             /* denied, and not because there is no such tool */
     struct cs_str error, drift; /* empty: none */
 };
 
@@ -256,6 +257,8 @@ void cs_run_answer(struct cs_run *run, uint64_t ask, struct cs_str result);
 
 /* Ends it; `done` still comes, with status cancelled. */
 void cs_run_cancel(struct cs_run *run);
+/* Before the end of the process. Durable ones that have begun stay under way on record, and `done`
+ * refuses with CS_BUSY; so does closing the runner. */
 void cs_runner_cancel_all(struct cs_runner *runner);
 
 /* --- executions that are under way, for whoever else wants to know --- */
@@ -263,7 +266,7 @@ void cs_runner_cancel_all(struct cs_runner *runner);
 const char *cs_run_id(const struct cs_run *run);
 /* NULL: none of this tenant's in this process (any more); the store knows the others. */
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
-/* "waiting", "running" */
+/* "waiting", "running", "awaiting_approval" */
 const char *cs_run_phase(const struct cs_run *run);
 /* How many calls of tools it has made so far. */
 uint32_t cs_run_calls(const struct cs_run *run);
@@ -276,14 +279,14 @@ struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *w
                                 void (*done)(void *ctx, const struct cs_result *result), void *ctx);
 void cs_run_leave(struct cs_run_seat *seat); /* before `done`, which then does not come */
 
-/* "waiting", "running", "awaiting_approval"; and a question that only a person can answer (JSON,
- * lent; empty: none): see resume below */
+/* A question that only a person can answer (JSON, lent; empty: none): see resume below. */
 struct cs_str cs_run_question(const struct cs_run *run);
 
 /* Hears of every execution that was settled, after it is on record. One per runner. */
 struct cs_observer {
     void (*settled)(void *ctx, const struct cs_str *tenant, const struct cs_result *result);
     void *ctx;
+    bool traces; /* it wants traces: an execution that comes without one gets one */
 };
 void cs_runner_observe(struct cs_runner *runner, const struct cs_observer *observer);
 
@@ -314,11 +317,11 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
 
 /* --- on: what a process that died left under way --- */
 
-/* Goes on with every durable execution of a process that is gone; those that nobody can go on with
- * are settled as lost. Once, after the servers are configured. */
+/* Goes on with every durable execution of a process that is gone, now and whenever one goes; those
+ * that nobody can go on with are settled as lost. Once, after the servers are configured. */
 void cs_runner_resume(struct cs_runner *runner);
 /* The answer to cs_run_question: a call that was sent and not answered is sent again, or fails in
- * the program. CS_MISSING: there is no such question. */
+ * the program. CS_CONFLICT: nothing is asked. */
 enum cs_resume_answer { CS_RESUME_RETRY, CS_RESUME_FAIL };
 int cs_run_decide(struct cs_run *run, enum cs_resume_answer answer, struct cs_str principal,
                   struct cs_err *err);

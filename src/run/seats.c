@@ -1,6 +1,7 @@
 /*
  * Who watches: whoever started it first, then the others in the order in which they came. A seat
- * that is left while something is told stays where it is until that is over.
+ * that is left while something is told stays where it is until that is over. At the end, what those
+ * can learn who do not watch.
  */
 #include "base/mem.h"
 #include "run/inside.h"
@@ -104,4 +105,33 @@ void cs_seats_done(struct cs_run *run, const struct cs_result *result)
         if (!seat.left)
             seat.done(seat.ctx, result);
     }
+}
+
+/* --- those under way --- */
+
+const char *cs_run_id(const struct cs_run *run)
+{
+    return run->result.execution_id;
+}
+
+struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id)
+{
+    for (struct cs_run *run = runner->runs; run; run = run->next)
+        if (!run->is_joiner && !run->again && cs_str_is(id, run->result.execution_id) &&
+            cs_str_eq(run->tenant, tenant))
+            return run;
+    return NULL;
+}
+
+const char *cs_run_phase(const struct cs_run *run)
+{
+    if (cs_run_question(run).len)
+        return "awaiting_approval";
+    return run->waiting ? "waiting" : "running";
+}
+
+size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs)
+{
+    *logs = run->logs;
+    return run->log_count;
 }

@@ -42,7 +42,9 @@ struct cs_hold {
     char *workspace, *workspace_out;
     struct cs_quota quota;
     int has_files;
-    bool gone; /* the session ended meanwhile */
+    bool gone;           /* the session ended meanwhile */
+    bool returned;       /* it is counted, and its state stored, already; */
+    struct cs_err moved; /* or not */
     void (*done)(void *ctx, const struct cs_err *err, const struct cs_held *held);
     void *ctx;
     cs_stored *released;
@@ -133,6 +135,7 @@ static void on_read(void *ctx, const struct cs_err *err, const struct cs_session
         cs_buf_putstr(&h->state, rows->state.len ? rows->state : CS_STR("{}"));
         struct cs_held held = {.state = cs_buf_str(&h->state),
                                .state_bytes = h->s->limits.state_bytes,
+                               .version = h->version,
                                .workspace = h->workspace,
                                .workspace_out = h->workspace_out};
         h->done(h->ctx, &(struct cs_err){0}, &held);
@@ -320,7 +323,9 @@ static void check_work(uv_work_t *w)
     struct cs_hold *h = w->data;
     h->err = (struct cs_err){0};
     h->has_files = cs_disk_next(h->s->root, h->id, &h->quota, &h->err);
-    if (h->has_files >= 0)
+    if (h->moved.code != CS_OK)
+        h->err = h->moved;
+    else if (h->has_files >= 0)
         check_state(h, &h->err);
 }
 
@@ -328,6 +333,11 @@ static void on_checked(uv_work_t *w, int status)
 {
     (void)status;
     struct cs_hold *h = w->data;
+    if (h->returned) {
+        struct cs_err err = h->err;
+        on_stored(h, &err);
+        return;
+    }
     /* It ran, whatever becomes of what it left: that is counted, and the session lives on. */
     struct cs_str state = h->err.code == CS_OK ? cs_buf_str(&h->state) : (struct cs_str){0};
     cs_store_session_put(h->s->store, cs_str(h->tenant), cs_str(h->id), h->version, state,
@@ -359,6 +369,16 @@ void cs_session_release(struct cs_hold *h, struct cs_str state, cs_stored *done,
     cs_buf_putstr(&h->state, state);
     h->work.data = h;
     uv_queue_work(h->s->loop, &h->work, check_work, on_checked);
+}
+
+void cs_session_return(struct cs_hold *h, struct cs_str state, cs_stored *done, void *ctx)
+{
+    static const struct cs_err moved = {
+        .code = CS_CONFLICT, .msg = "another execution was in it since this one was recorded"};
+    h->returned = true;
+    if (h->held && state.len && !cs_str_eq(state, cs_buf_str(&h->state)))
+        h->moved = moved;
+    cs_session_release(h, state, done, ctx);
 }
 
 static void on_left(void *ctx)

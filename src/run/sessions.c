@@ -181,12 +181,23 @@ static void on_looked(uv_work_t *work, int status)
     ask_next(work->data);
 }
 
+/* For the ledger. `done` may be NULL. */
+static void note(struct cs_sessions *s, const char *event, struct cs_str tenant,
+                 struct cs_str principal, struct cs_str id, cs_stored *done, void *ctx)
+{
+    struct cs_entry e = {
+        .event = cs_str(event), .tenant = tenant, .principal = principal, .session = id};
+    cs_store_append(s->store, &e, 1, done, ctx);
+}
+
 static void on_expired(void *ctx, const struct cs_err *err, const struct cs_session_row *rows,
                        size_t count)
 {
     struct sweep *w = ctx;
-    for (size_t i = 0; err->code == CS_OK && i < count; i++)
+    for (size_t i = 0; err->code == CS_OK && i < count; i++) {
         add_entry(w, rows[i].id);
+        note(w->s, "session.expired", rows[i].tenant, (struct cs_str){0}, rows[i].id, NULL, NULL);
+    }
     if (w->count)
         sweep_remove(w);
     else
@@ -339,6 +350,13 @@ static int fill_row(struct ask *a, struct cs_str name, int64_t idle_ms)
     return 0;
 }
 
+static void on_start_noted(void *ctx, const struct cs_err *err)
+{
+    struct ask *a = ctx;
+    a->err = *err;
+    ask_end(a, err->code == CS_OK ? &a->row : NULL, err->code == CS_OK);
+}
+
 static void on_added(void *ctx, const struct cs_err *err)
 {
     struct ask *a = ctx;
@@ -348,7 +366,11 @@ static void on_added(void *ctx, const struct cs_err *err)
                 "there are %llu sessions already, which is the most (setting session.most): end "
                 "some first",
                 (unsigned long long)a->s->limits.per_tenant);
-    ask_end(a, err->code == CS_OK ? &a->row : NULL, err->code == CS_OK);
+    if (err->code == CS_OK)
+        note(a->s, "session.started", a->row.tenant, a->row.principal, a->row.id, on_start_noted,
+             a);
+    else
+        ask_end(a, NULL, 0);
 }
 
 void cs_session_start(struct cs_sessions *s, const struct cs_caller *caller, struct cs_str name,
@@ -404,12 +426,20 @@ static void on_stopped(uv_work_t *work, int status)
     ask_end(work->data, NULL, 0);
 }
 
+static void on_stop_noted(void *ctx, const struct cs_err *err)
+{
+    struct ask *a = ctx;
+    a->err = *err;
+    uv_queue_work(a->s->loop, &a->work, stop_work, on_stopped);
+}
+
 static void on_ended(void *ctx, const struct cs_err *err)
 {
     struct ask *a = ctx;
     a->err = *err;
     if (err->code == CS_OK)
-        uv_queue_work(a->s->loop, &a->work, stop_work, on_stopped);
+        note(a->s, "session.stopped", cs_str(a->tenant), cs_str(a->principal), cs_str(a->id),
+             on_stop_noted, a);
     else
         ask_end(a, NULL, 0);
 }

@@ -78,6 +78,7 @@ void cs_session_file_remove(struct cs_sessions *s, const struct cs_caller *calle
 struct cs_held {
     struct cs_str state;  /* JSON, never empty */
     uint64_t state_bytes; /* the largest that it may become */
+    uint64_t version;     /* of the session */
     /* For struct cs_job_spec, until the release: where its files are, and the directory (made by
      * the sandbox if the program succeeded and changed something) that takes their place at the
      * release. */
@@ -92,5 +93,8 @@ cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id, u
  * unchanged. CS_LIMIT, CS_INVALID: state and files could not be kept, and stay what they were;
  * CS_MISSING: the session was ended meanwhile. `done` may be NULL. */
 void cs_session_release(struct cs_hold *hold, struct cs_str state, cs_stored *done, void *ctx);
+/* The same, of an execution that seems to have been released once before its process died: it is
+ * not counted again. CS_CONFLICT: no, somebody else was there. */
+void cs_session_return(struct cs_hold *hold, struct cs_str state, cs_stored *done, void *ctx);
 
 #endif

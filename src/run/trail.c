@@ -272,6 +272,8 @@ void cs_trail_settled(struct cs_run *run)
         return;
     cs_json_open(&w, '{');
     put_number(&w, "artifacts", r->artifact_count);
+    if (r->cached_from.len)
+        put_name(&w, "cached_from", r->cached_from);
     put_number(&w, "calls", r->tool_calls);
     put_number(&w, "cpu_ms", r->cpu_us / 1000);
     if (r->failed)

@@ -98,7 +98,7 @@ static int check_quota(struct cs_db *db, struct cs_op *op)
 
 /* --- add, get, list --- */
 
-static int before_add(struct cs_db *db, struct cs_op *op)
+static int pool_add(const struct cs_db *db, struct cs_op *op)
 {
     struct cs_artifact_row *r = &op->row.artifact;
     cs_blob_hash(op->text, r->hash);
@@ -110,8 +110,7 @@ static int run_add(struct cs_db *db, struct cs_op *op)
 {
     const struct cs_artifact_row *r = &op->row.artifact;
     struct cs_str kind = r->kind.len ? r->kind : CS_STR("result");
-    /* Another process may have removed it as nobody's, just before this was our turn to write. */
-    if (check_quota(db, op) < 0 || cs_blob_put(db, r->hash, op->text, &op->err) < 0)
+    if (check_quota(db, op) < 0)
         return -1;
     if (cs_sql_do(db, CS_SQL_ARTIFACT_ADD, &op->err, "ssssssshii", r->id, r->tenant, r->execution,
                   r->session, r->name, r->media_type, kind, r->hash, (int64_t)r->size,
@@ -146,7 +145,7 @@ static int run_get(struct cs_db *db, struct cs_op *op)
                    CS_STR_ARG(r->id));
 }
 
-static int after_get(struct cs_db *db, struct cs_op *op)
+static int late_get(const struct cs_db *db, struct cs_op *op)
 {
     const struct cs_artifact_row *r = op->rows;
     if (!op->limit)
@@ -250,8 +249,8 @@ static void tell_sources(const struct cs_op *op)
 /* --- the operations --- */
 
 static const struct cs_op_kind
-    kind_add = {.writes = true, .before = before_add, .run = run_add, .tell = tell_added},
-    kind_get = {.run = run_get, .after = after_get, .tell = tell},
+    kind_add = {.writes = true, .pool = pool_add, .run = run_add, .tell = tell_added},
+    kind_get = {.run = run_get, .late = late_get, .tell = tell},
     kind_list = {.run = run_list, .tell = tell},
     kind_remove = {.writes = true, .steps = true, .run = run_remove, .tell = cs_op_tell_stored},
     kind_usage = {.run = run_usage, .tell = tell_usage},

@@ -229,26 +229,29 @@ static int run_lost(struct cs_db *db, struct cs_op *op)
 
 /* --- forget --- */
 
-/* Contents that no artifact has any more. Their rows are committed as gone, so that whatever
- * becomes of this transaction, the files may go. */
+/* Contents that nothing refers to any more. Their rows are committed as gone, so that whatever
+ * becomes of this transaction, the files may go. Those that were put lately stay for another time.
+ */
 static int empty_trash(struct cs_db *db, struct cs_op *op)
 {
     unsigned char hashes[TRASH_STEP][32] = {0};
+    int64_t old = cs_time_ms() - CS_STORE_HOUR_MS;
     size_t count = 0;
     int got;
-    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_TRASH, &op->err, "i", (int64_t)TRASH_STEP);
+    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_TRASH, &op->err, "hi", op->hash, (int64_t)TRASH_STEP);
     while ((got = cs_sql_next(db, s, &op->err)) > 0)
         cs_sql_hash(s, 0, hashes[count++]);
     for (size_t i = 0; got >= 0 && i < count; i++) {
-        sqlite3_stmt *uses = cs_sql_ask(db, CS_SQL_ARTIFACT_USES, &op->err, "h", hashes[i]);
+        sqlite3_stmt *uses = cs_sql_ask(db, CS_SQL_BLOB_USES, &op->err, "h", hashes[i]);
         got = cs_sql_next(db, uses, &op->err);
         cs_sql_leave(uses);
-        if (got == 0)
-            cs_blob_remove(db, hashes[i]);
-        if (got >= 0)
+        bool gone = got == 1 || (got == 0 && cs_blob_remove(db, hashes[i], old));
+        if (got >= 0 && gone)
             got = cs_sql_do(db, CS_SQL_TRASH_END, &op->err, "h", hashes[i]);
     }
     op->again = count == TRASH_STEP;
+    if (op->again)
+        memcpy(op->hash, hashes[count - 1], sizeof op->hash);
     return got < 0 ? -1 : 0;
 }
 
@@ -258,7 +261,8 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
     int64_t step = FORGET_STEP;
     if (op->number)
         return empty_trash(db, op);
-    if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0)
+    if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0 ||
+        cs_db_journals_age(db, op->when, step, &op->err) < 0)
         return -1;
     int gone = cs_sql_do(db, CS_SQL_OLD_EXECUTIONS, &op->err, "ii", op->when, step);
     if (gone < 0)

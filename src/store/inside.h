@@ -4,7 +4,8 @@
  * store.c knows the queue and the two threads, and no SQL. sql.c knows SQLite. keys.c, sessions.c,
  * executions.c, settle.c, ledger.c, journals.c, cache.c, figures.c, artifacts.c and lineage.c are
  * the operations: each is a row of struct cs_op_kind. blobs.c are the files, owner.c which
- * processes are alive, schema.c the tables, readers.c who reads without a loop.
+ * processes are alive, schema.c the tables, readers.c who reads without a loop, flush.c the way
+ * from the log into the file.
  *
  * Runs in: what takes a struct cs_db, the database's thread (while it is opened: the opener's).
  */
@@ -22,8 +23,9 @@
 #include "store/statements.h"
 #include "store/store.h"
 
-/* One word: FULL makes a commit survive the loss of power too; NORMAL that of the process. */
-#define CS_STORE_SYNC "NORMAL"
+/* One word: FULL makes a commit survive the loss of power too; NORMAL that of the process. A record
+ * is there for good before its answer leaves, so it is FULL; many answers share one commit. */
+#define CS_STORE_SYNC "FULL"
 
 #define CS_STORE_PATH     4096
 #define CS_STORE_ID       64           /* bytes of a tenant or an id */
@@ -33,6 +35,7 @@
 #define CS_STORE_READ_MAX (64u << 20)  /* bytes of an artifact at once */
 #define CS_STORE_BUSY_MS  5000         /* patience with other processes */
 #define CS_STORE_DAY_MS   86400000
+#define CS_STORE_HOUR_MS  3600000
 
 enum cs_statement {
 #define X(name, sql) CS_SQL_##name,
@@ -56,6 +59,7 @@ struct cs_db {
     int owner_fd;
     int patience_ms;              /* with other processes that write */
     const struct cs_chain *chain; /* or NULL */
+    struct cs_flush *flush;
     struct cs_head head;
 };
 
@@ -69,8 +73,9 @@ struct cs_op_kind {
     int (*pool)(const struct cs_db *, struct cs_op *);
     int (*before)(struct cs_db *, struct cs_op *); /* files, outside of a transaction; or NULL */
     int (*run)(struct cs_db *, struct cs_op *);
-    int (*after)(struct cs_db *, struct cs_op *); /* the same, after the commit; or NULL */
-    void (*tell)(const struct cs_op *);           /* on the loop */
+    int (*after)(struct cs_db *, struct cs_op *);      /* the same, after the commit; or NULL */
+    int (*late)(const struct cs_db *, struct cs_op *); /* in the pool again, last of all; or NULL */
+    void (*tell)(const struct cs_op *);                /* on the loop */
 };
 
 /* What is asked for, and what came of it. Owned by one thread at a time. */
@@ -127,6 +132,7 @@ struct cs_op {
     struct cs_str content;
     unsigned char hash[32];
     struct cs_arena arena; /* texts of `rows`, and content */
+    bool is_late;          /* it was in the pool for the last time */
     bool is_ours;          /* nobody asked for it */
     bool again;            /* there is more to do: to the end of the queue */
     uv_work_t work;
@@ -188,6 +194,19 @@ void cs_sql_hash(sqlite3_stmt *statement, int column, unsigned char hash[32]);
 int cs_sql_exec(struct cs_db *db, const char *sql, struct cs_err *err);
 int cs_sql_fail(struct cs_db *db, int code, struct cs_err *err);
 
+/* --- readers.c --- */
+
+/* The statement that a list of entries becomes: for tests of its plan. */
+int cs_ledger_question(const char *path, const struct cs_ledger_filter *filter, struct cs_buf *sql,
+                       struct cs_err *err);
+
+/* --- flush.c --- */
+
+int cs_flush_open(struct cs_db *db, struct cs_err *err);
+/* Between two commits, when nobody waits. */
+void cs_flush_rest(struct cs_db *db);
+void cs_flush_close(struct cs_db *db); /* before the database */
+
 /* --- schema.c --- */
 
 extern const char *const cs_migrations[]; /* [0] makes version 1; NULL ends it */
@@ -227,6 +246,8 @@ void cs_db_seal(struct cs_db *db);
 int cs_db_journal(struct cs_db *db, struct cs_str execution, const struct cs_execution_more *more,
                   struct cs_err *err);
 int cs_db_journal_end(struct cs_db *db, struct cs_str execution, struct cs_err *err);
+/* Those of executions that finished before `when`, as with artifacts. */
+int cs_db_journals_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err);
 int cs_db_measure(struct cs_db *db, const struct cs_measure *measure, struct cs_err *err);
 
 /* --- artifacts.c --- */
@@ -241,14 +262,18 @@ void cs_db_artifact_row(sqlite3_stmt *statement, struct cs_arena *arena,
                         struct cs_artifact_row *row);
 void cs_db_source_row(sqlite3_stmt *statement, struct cs_arena *arena, struct cs_source *row);
 
-/* --- blobs.c --- */
+/* --- blobs.c: in any thread; of the database only its path is used --- */
 
 void cs_blob_hash(struct cs_str content, unsigned char hash[32]);
-int cs_blob_put(struct cs_db *db, const unsigned char hash[32], struct cs_str content,
+/* It is there and on the disk, and nobody removes it as too old for the next hour. */
+int cs_blob_put(const struct cs_db *db, const unsigned char hash[32], struct cs_str content,
                 struct cs_err *err);
-bool cs_blob_there(struct cs_db *db, const unsigned char hash[32], uint64_t size);
-int cs_blob_get(struct cs_db *db, const unsigned char hash[32], uint64_t size, uint64_t offset,
-                size_t max, struct cs_arena *arena, struct cs_str *content, struct cs_err *err);
-void cs_blob_remove(struct cs_db *db, const unsigned char hash[32]);
+bool cs_blob_there(const struct cs_db *db, const unsigned char hash[32], uint64_t size);
+int cs_blob_get(const struct cs_db *db, const unsigned char hash[32], uint64_t size,
+                uint64_t offset, size_t max, struct cs_arena *arena, struct cs_str *content,
+                struct cs_err *err);
+/* Unless it was put at `before` or later: false, it is still there. Whoever calls has seen, in a
+ * transaction that is still open, that nothing refers to it. */
+bool cs_blob_remove(const struct cs_db *db, const unsigned char hash[32], int64_t before);
 
 #endif

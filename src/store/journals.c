@@ -29,6 +29,16 @@ int cs_db_journal_end(struct cs_db *db, struct cs_str execution, struct cs_err *
     return 0;
 }
 
+int cs_db_journals_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err)
+{
+    static const enum cs_statement steps[] = {CS_SQL_OLD_JOURNAL_TRASH, CS_SQL_OLD_JOURNAL_BLOBS,
+                                              CS_SQL_OLD_JOURNALS};
+    for (size_t i = 0; i < CS_COUNT(steps); i++)
+        if (cs_sql_do(db, steps[i], err, "ii", when, step) < 0)
+            return -1;
+    return 0;
+}
+
 static int there(struct cs_db *db, struct cs_op *op, enum cs_statement which, const char *types)
 {
     sqlite3_stmt *s = cs_sql_ask(db, which, &op->err, types, op->id, op->tenant);

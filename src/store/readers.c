@@ -233,6 +233,8 @@ static int put_question(struct reader *r, struct question *q, struct cs_err *err
     bool prefix = is_prefix(f->event);
     if (prefix && q->way == BY_EVENT && find_events(r, q, err) < 0)
         return -1;
+    if (prefix && q->way == BY_EVENT && !q->event_count)
+        return 0; /* no such entries, and nothing to ask */
     if (prefix && q->way == BY_EVENT)
         for (size_t i = 0; i < q->event_count; i++) {
             cs_buf_puts(&q->sql, i ? " UNION ALL " : "");
@@ -240,6 +242,8 @@ static int put_question(struct reader *r, struct question *q, struct cs_err *err
         }
     else
         select_entries(q, f->event.len && !prefix ? EVENT : 0);
+    if (q->sql.len == 0) /* no event begins like that */
+        return 0;
     if (q->way == BY_TIME)
         cs_buf_printf(&q->sql, " ORDER BY time %s, seq %s LIMIT ?%d", order, order, LIMIT);
     else
@@ -328,6 +332,17 @@ int cs_store_ledger_read(const char *path, const struct cs_ledger_filter *filter
     if (result == 0 && q.sql.len)
         result = walk_entries(&r, &q, visit, ctx, err);
     return finish(&r, result, err);
+}
+
+int cs_ledger_question(const char *path, const struct cs_ledger_filter *filter, struct cs_buf *sql,
+                       struct cs_err *err)
+{
+    CS_AUTO(reader_done) struct reader r;
+    CS_AUTO(question_done) struct question q = {.f = filter};
+    if (open_reader(path, &r, err) < 0 || put_question(&r, &q, err) < 0)
+        return -1;
+    cs_buf_putstr(sql, cs_buf_str(&q.sql));
+    return 0;
 }
 
 int cs_store_checkpoints_read(const char *path,

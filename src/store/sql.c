@@ -247,7 +247,7 @@ static int set_up(struct cs_db *db, struct cs_err *err)
 {
     static const char setup[] = "PRAGMA journal_mode = WAL;"
                                 "PRAGMA synchronous = " CS_STORE_SYNC ";"
-                                "PRAGMA journal_size_limit = 67108864;"
+                                "PRAGMA journal_size_limit = 33554432;"
                                 "PRAGMA cache_size = -4096;"
                                 "PRAGMA temp_store = MEMORY;"
                                 "PRAGMA trusted_schema = OFF;";
@@ -277,7 +277,7 @@ int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
     sqlite3_busy_handler(db->sqlite, wait_for_others, db);
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (set_up(db, err) < 0 || cs_db_migrate(db, cs_migrations, err) < 0 ||
-        cs_owner_open(db, err) < 0)
+        cs_owner_open(db, err) < 0 || cs_flush_open(db, err) < 0)
         return -1;
     /* Is it writable? A database that can only be read would be noticed at the first change. */
     return cs_db_probe(db, err);
@@ -285,6 +285,7 @@ int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
 
 void cs_db_close(struct cs_db *db)
 {
+    cs_flush_close(db);
     for (size_t i = 0; i < CS_SQL_COUNT; i++)
         sqlite3_finalize(db->statements[i]);
     sqlite3_close(db->sqlite);

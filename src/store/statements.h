@@ -98,7 +98,7 @@
                      " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?))")           \
     X(OLD_EXECUTIONS, "DELETE FROM executions WHERE seq IN (SELECT seq FROM executions"            \
                       " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")           \
-    X(TRASH, "SELECT hash FROM trash LIMIT ?")                                                     \
+    X(TRASH, "SELECT hash FROM trash WHERE hash > ? ORDER BY hash LIMIT ?")                        \
     X(TRASH_END, "DELETE FROM trash WHERE hash = ?")                                               \
                                                                                                    \
     X(LEDGER_ADD, "INSERT INTO ledger (seq, time, tenant, principal, execution, event, hash,"      \
@@ -118,6 +118,14 @@
     X(JOURNAL_GET, "SELECT part FROM journals WHERE execution = ? ORDER BY seq")                   \
     X(JOURNAL_END, "DELETE FROM journals WHERE execution = ?")                                     \
     X(JOURNAL_BLOBS_END, "DELETE FROM journal_blobs WHERE execution = ?")                          \
+                                                                                                   \
+    X(OLD_JOURNAL_TRASH, "INSERT OR IGNORE INTO trash SELECT hash FROM journal_blobs"              \
+                         " WHERE execution IN (SELECT id FROM executions WHERE finished > 0"       \
+                         " AND finished < ? ORDER BY finished LIMIT ?)")                           \
+    X(OLD_JOURNAL_BLOBS, "DELETE FROM journal_blobs WHERE execution IN (SELECT id FROM executions" \
+                         " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")        \
+    X(OLD_JOURNALS, "DELETE FROM journals WHERE execution IN (SELECT id FROM executions"           \
+                    " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")             \
                                                                                                    \
     X(CACHE_PUT, "INSERT INTO cache (tenant, key, execution, created, expires, value)"             \
                  " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO UPDATE SET"              \
@@ -145,7 +153,8 @@
     X(ARTIFACT_ADD, "INSERT INTO artifacts (" CS_ARTIFACT_COLUMNS ")"                              \
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")                                   \
     X(ARTIFACT_GET, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE id = ? AND tenant = ?")   \
-    X(ARTIFACT_USES, "SELECT 1 FROM artifacts WHERE hash = ? AND gone = 0 LIMIT 1")                \
+    X(BLOB_USES, "SELECT 1 FROM artifacts WHERE hash = ?1 AND gone = 0"                            \
+                 " UNION ALL SELECT 1 FROM journal_blobs WHERE hash = ?1 LIMIT 1")                 \
     X(ARTIFACT_READERS, "SELECT 1 FROM sources WHERE kind = 'artifact' AND name = ? LIMIT 1")      \
     X(ARTIFACT_GONE, "UPDATE artifacts SET gone = 1 WHERE id = ? AND tenant = ?")                  \
     X(ARTIFACT_END, "DELETE FROM artifacts WHERE id = ? AND tenant = ?")                           \

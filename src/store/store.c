@@ -40,7 +40,7 @@ struct cs_store {
     struct cs_err health;
     size_t ops, bytes; /* asked for, and not told */
     size_t in_pool;
-    bool started, closing;
+    bool started, closing, over;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -237,11 +237,12 @@ static void start(struct cs_store *s)
 static void in_pool(uv_work_t *work)
 {
     struct cs_op *op = work->data;
-    op->kind->pool(&op->store->db, op);
+    (op->is_late ? op->kind->late : op->kind->pool)(&op->store->db, op);
 }
 
 static void tell(struct cs_store *s, struct cs_op *op);
 static void stop_if_idle(struct cs_store *s);
+static void close_if_over(struct cs_store *s);
 
 static void after_pool(uv_work_t *work, int status)
 {
@@ -249,11 +250,21 @@ static void after_pool(uv_work_t *work, int status)
     struct cs_store *s = op->store;
     (void)status;
     s->in_pool--;
-    if (op->err.code || !op->kind->run)
+    if (op->err.code || op->is_late || !op->kind->run)
         tell(s, op);
     else
         cs_op_queue(op);
     stop_if_idle(s);
+    close_if_over(s);
+}
+
+static void to_pool(struct cs_op *op)
+{
+    struct cs_store *s = op->store;
+    s->in_pool++;
+    op->work.data = op;
+    op->next = NULL;
+    uv_queue_work(s->async.loop, &op->work, in_pool, after_pool);
 }
 
 void cs_op_ask(struct cs_op *op)
@@ -272,13 +283,10 @@ void cs_op_ask(struct cs_op *op)
         uv_async_send(&s->async);
         return;
     }
-    if (!op->kind->pool) {
+    if (op->kind->pool)
+        to_pool(op);
+    else
         cs_op_queue(op);
-        return;
-    }
-    s->in_pool++;
-    op->work.data = op;
-    uv_queue_work(s->async.loop, &op->work, in_pool, after_pool);
 }
 
 /* --- the thread --- */
@@ -439,6 +447,7 @@ static void work(void *arg)
             health = err;
         }
         give(s, ops, count, &health);
+        cs_flush_rest(&s->db);
     }
     cs_db_seal(&s->db);
     cs_db_close(&s->db);
@@ -454,6 +463,11 @@ static void tell(struct cs_store *s, struct cs_op *op)
 {
     for (struct cs_op *next; op; op = next) {
         next = op->next;
+        if (op->kind->late && !op->is_late && !op->err.code) {
+            op->is_late = true;
+            to_pool(op);
+            continue;
+        }
         s->ops -= !op->is_ours;
         s->bytes -= op->kept_bytes;
         op->kind->tell(op);
@@ -473,6 +487,15 @@ static void on_closed(uv_handle_t *handle)
         closed(ctx);
 }
 
+/* A `done` may have asked for more: that was refused, and is told in the next round. */
+static void close_if_over(struct cs_store *s)
+{
+    if (!s->over || s->refused.first || s->in_pool || uv_is_closing((uv_handle_t *)&s->async))
+        return;
+    uv_thread_join(&s->thread);
+    uv_close((uv_handle_t *)&s->async, on_closed);
+}
+
 static void on_wake(uv_async_t *async)
 {
     struct cs_store *s = async->data;
@@ -483,11 +506,8 @@ static void on_wake(uv_async_t *async)
     uv_mutex_unlock(&s->lock);
     tell(s, ready);
     tell(s, list_take(&s->refused));
-    /* A `done` may have asked for more: that was refused, and is told in the next round. */
-    if (!ended || s->refused.first)
-        return;
-    uv_thread_join(&s->thread);
-    uv_close((uv_handle_t *)async, on_closed);
+    s->over = ended;
+    close_if_over(s);
 }
 
 int cs_store_open(uv_loop_t *loop, const char *dir, struct cs_store **store, struct cs_err *err)

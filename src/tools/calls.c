@@ -157,6 +157,8 @@ cs_client_call(struct cs_client *client, const struct cs_client_request *request
     r->max_result = request->max_result_bytes ? request->max_result_bytes : CS_CALL_RESULT_MAX;
     if (c->parse_max < r->max_result + CS_MESSAGE_SLACK)
         c->parse_max = r->max_result + CS_MESSAGE_SLACK;
+    if (request->trace && cs_trace_is(request->trace))
+        cs_trace_put(request->trace, r->trace);
     r->progress = progress;
     r->done = done;
     r->ctx = ctx;

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/trace.h"
 #include "tools/transport.h"
 
 #define CS_PAGES        100u
@@ -95,6 +96,7 @@ struct cs_client_request {
     struct cs_str schema;    /* its inputSchema, for x-mcp-header; or empty */
     uint32_t timeout_ms;     /* progress extends it, up to ten times */
     uint64_t max_result_bytes;
+    const struct cs_trace *trace; /* or NULL: not told to the server */
 };
 
 /* How a call ended. `result` is the raw JSON of `result` in the answer (an isError result too),

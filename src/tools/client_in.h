@@ -100,6 +100,7 @@ struct cs_client_call {
     uint32_t timeout_ms;
     uint32_t rounds, asks; /* of input_required; questions still open */
     uint64_t max_result;
+    char trace[CS_TRACEPARENT];      /* empty: none */
     struct cs_buf arguments, schema; /* kept where it may have to be sent again */
     struct cs_buf inputs;            /* members of inputResponses, gathered */
     struct cs_buf state;             /* requestState as it came, quotes and all */

@@ -596,6 +596,8 @@ static void http_send(struct cs_transport *t, const struct cs_outgoing *m)
         for (const struct cs_pair *p = m->params; p && p->name; p++)
             cs_headers_add_encoded(&x->fixed, p->name, cs_str(p->value));
     }
+    if (m->trace && *m->trace)
+        cs_headers_add(&x->fixed, "traceparent", cs_str(m->trace));
     if (m->method && !m->modern && strcmp(m->method, "notifications/initialized") == 0)
         s->greeting = x;
     x->held = s->greeting && s->greeting != x;

@@ -123,6 +123,8 @@ void cs_request_send(struct cs_client_call *r, const char *method, struct cs_str
         if (r->kind == CS_REQ_CALL) {
             cs_buf_puts(&c->out, modern ? ",\"progressToken\":" : "\"progressToken\":");
             put_u64(&c->out, r->id);
+            if (*r->trace)
+                cs_buf_printf(&c->out, ",\"traceparent\":\"%s\"", r->trace);
         }
         cs_buf_putc(&c->out, '}');
     }
@@ -137,6 +139,7 @@ void cs_request_send(struct cs_client_call *r, const char *method, struct cs_str
         .modern = modern,
         .name = name,
         .params = params,
+        .trace = r->trace,
     };
     cs_client_wake(c, r->due);
     c->transport->ops->send(c->transport, &message);

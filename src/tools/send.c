@@ -17,6 +17,7 @@ struct cs_tool_call {
     struct cs_buf tool, arguments, schema;
     uint32_t timeout_ms;
     uint64_t max_result_bytes;
+    struct cs_trace trace;
 };
 
 static void on_late_closed(uv_handle_t *handle)
@@ -88,7 +89,7 @@ static void start_call(struct cs_tool_call *c, const struct cs_client_request *r
 
 struct cs_tool_call *cs_tools_call(struct cs_tools *t, const struct cs_tool *tool,
                                    struct cs_str arguments, uint32_t timeout_ms,
-                                   uint64_t max_result_bytes,
+                                   uint64_t max_result_bytes, const struct cs_trace *trace,
                                    void (*done)(void *ctx, const struct cs_tool_result *result),
                                    void *ctx)
 {
@@ -114,6 +115,7 @@ struct cs_tool_call *cs_tools_call(struct cs_tools *t, const struct cs_tool *too
             .schema = tool->input,
             .timeout_ms = timeout_ms,
             .max_result_bytes = max_result_bytes,
+            .trace = trace,
         };
         start_call(c, &request);
     } else {
@@ -123,6 +125,8 @@ struct cs_tool_call *cs_tools_call(struct cs_tools *t, const struct cs_tool *too
         cs_buf_putstr(&c->schema, tool->input);
         c->timeout_ms = timeout_ms;
         c->max_result_bytes = max_result_bytes;
+        if (trace)
+            c->trace = *trace;
     }
     return c;
 }
@@ -158,9 +162,9 @@ void cs_calls_start(struct cs_tools *t)
 {
     for (struct cs_tool_call *c = t->calls; c; c = c->next)
         if (c->server && !c->inner && !c->late) {
-            struct cs_client_request request = {cs_buf_str(&c->tool), cs_buf_str(&c->arguments),
+            struct cs_client_request request = {cs_buf_str(&c->tool),   cs_buf_str(&c->arguments),
                                                 cs_buf_str(&c->schema), c->timeout_ms,
-                                                c->max_result_bytes};
+                                                c->max_result_bytes,    &c->trace};
             start_call(c, &request);
         }
 }

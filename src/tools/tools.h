@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/trace.h"
 #include "schema/schema.h"
 
 struct cs_tools;
@@ -147,11 +148,11 @@ struct cs_tool_result {
     bool retryable;
 };
 
-/* Only run/call.c calls this: every call passes the gate there. `done` runs once, never before this
- * has returned. */
+/* Only run/call.c calls this: every call passes the gate there. `trace` (may be NULL) is told to
+ * the server. `done` runs once, never before this has returned. */
 struct cs_tool_call *cs_tools_call(struct cs_tools *tools, const struct cs_tool *tool,
                                    struct cs_str arguments, uint32_t timeout_ms,
-                                   uint64_t max_result_bytes,
+                                   uint64_t max_result_bytes, const struct cs_trace *trace,
                                    void (*done)(void *ctx, const struct cs_tool_result *result),
                                    void *ctx);
 void cs_tool_call_cancel(struct cs_tool_call *call); /* `done` will not run */

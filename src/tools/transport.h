@@ -34,6 +34,7 @@ struct cs_outgoing {
     struct cs_str name;  /* Mcp-Name, not yet encoded; empty: none */
     const struct cs_pair *params; /* Mcp-Param-* headers, whole names, values not yet encoded; name
                                      NULL at the end */
+    const char *trace;            /* traceparent; NULL or empty: none */
 };
 
 /* What may happen to one request of ours, beside an answer. */

@@ -88,7 +88,7 @@ static void read_tools(struct cs_tally *t, struct cs_json_val object)
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
     uint64_t calls;
-    while (cs_json_next(object, &it, &key, &item))
+    while (cs_json_type(object) == CS_JSON_OBJECT && cs_json_next(object, &it, &key, &item))
         if (read_u64(item, &calls))
             add_tool(t, cs_json_str(key, &arena), calls);
 }
@@ -237,7 +237,7 @@ static void read_counts(struct cs_tally *t, struct cs_json_val object,
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
     uint64_t n;
-    while (cs_json_next(object, &it, &key, &item))
+    while (cs_json_type(object) == CS_JSON_OBJECT && cs_json_next(object, &it, &key, &item))
         if (read_u64(item, &n))
             add(t, cs_json_str(key, &arena), n);
 }

@@ -2,15 +2,19 @@
 #include "watch/watch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "tools/fetch.h"
 #include "watch/inside.h"
 
 static void on_settled(void *ctx, const struct cs_str *tenant, const struct cs_result *result)
 {
-    (void)ctx;
-    (void)tenant;
-    (void)result;
+    struct cs_watch *w = ctx;
+    cs_counters_settled(&w->counters, result);
+    cs_alerts_settled(w->alerts, *tenant, result);
+    if (w->otlp)
+        cs_otlp_settled(w->otlp, *tenant, result);
 }
 
 int cs_watch_new(uv_loop_t *loop, const struct cs_watch_options *options, struct cs_watch **watch,
@@ -21,23 +25,58 @@ int cs_watch_new(uv_loop_t *loop, const struct cs_watch_options *options, struct
     w->loop = loop;
     w->o = *options;
     w->fold = cs_fold_new(w);
+    w->alerts = cs_alerts_new(w);
+    if (w->o.otlp)
+        w->otlp = cs_otlp_new(w, w->o.otlp);
+    struct cs_observer observer = {on_settled, w, w->otlp != NULL};
     if (w->o.runner)
-        cs_runner_observe(w->o.runner, &(struct cs_observer){.settled = on_settled, .ctx = w});
+        cs_runner_observe(w->o.runner, &observer);
     *watch = w;
     return 0;
 }
 
-void cs_watch_set(struct cs_watch *watch, const struct cs_alert_rules *alerts)
+void cs_watch_set(struct cs_watch *w, const struct cs_alert_rules *rules)
 {
-    (void)watch;
-    (void)alerts;
+    cs_alerts_set(w->alerts, rules);
 }
 
-static void on_fold_closed(struct cs_watch *w)
+void cs_watch_refused(struct cs_watch *w, struct cs_str tenant, const char *why)
 {
-    if (w->closed)
-        w->closed(w->ctx);
+    bool rate = strcmp(why, "rate_limit") == 0;
+    w->counters.rate_limited += rate;
+    w->counters.refused += !rate;
+    if (!w->closing)
+        cs_alerts_refused(w->alerts, tenant, rate);
+}
+
+struct cs_http *cs_watch_http(struct cs_watch *w, struct cs_err *err)
+{
+    if (!w->http && cs_http_start(w->loop, &w->http, err) < 0)
+        w->http = NULL;
+    return w->http;
+}
+
+/* --- the end: its parts first, in any order, then what they stood on --- */
+
+static void on_http_stopped(void *ctx)
+{
+    struct cs_watch *w = ctx;
+    void (*closed)(void *) = w->closed;
+    void *closed_ctx = w->ctx;
+    cs_counters_done(&w->counters);
     free(w);
+    if (closed)
+        closed(closed_ctx);
+}
+
+static void on_part_closed(struct cs_watch *w)
+{
+    if (--w->parts)
+        return;
+    if (w->http)
+        cs_http_stop(w->http, on_http_stopped, w);
+    else
+        on_http_stopped(w);
 }
 
 void cs_watch_close(struct cs_watch *w, void (*closed)(void *ctx), void *ctx)
@@ -47,18 +86,9 @@ void cs_watch_close(struct cs_watch *w, void (*closed)(void *ctx), void *ctx)
     w->ctx = ctx;
     if (w->o.runner)
         cs_runner_observe(w->o.runner, &(struct cs_observer){0});
-    cs_fold_close(w, on_fold_closed);
-}
-
-void cs_watch_refused(struct cs_watch *watch, struct cs_str tenant, const char *why)
-{
-    (void)watch;
-    (void)tenant;
-    (void)why;
-}
-
-void cs_watch_metrics(struct cs_watch *watch, struct cs_buf *out)
-{
-    (void)watch;
-    (void)out;
+    w->parts = w->otlp ? 3 : 2;
+    if (w->otlp)
+        cs_otlp_close(w->otlp, on_part_closed);
+    cs_alerts_close(w->alerts, on_part_closed);
+    cs_fold_close(w, on_part_closed);
 }

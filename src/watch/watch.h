@@ -39,7 +39,12 @@ int cs_watch_new(uv_loop_t *loop, const struct cs_watch_options *options, struct
                  struct cs_err *err);
 void cs_watch_set(struct cs_watch *watch, const struct cs_alert_rules *alerts);
 void cs_watch_close(struct cs_watch *watch, void (*closed)(void *ctx), void *ctx);
-/* A request was refused before it became an execution: for alerts. "rate_limit", "denied". */
+/* One more that somebody else has noticed: a kind that cs_alert_rules knows; `execution` may be
+ * empty. `detail` is for people, and must be fit for the ledger: names, no values. */
+void cs_watch_alert(struct cs_watch *watch, const char *kind, struct cs_str tenant,
+                    struct cs_str execution, struct cs_str detail);
+/* A request was refused before it became an execution: counted, and noted in the ledger once per
+ * window. "rate_limit", "denied"; the tenant may be empty. */
 void cs_watch_refused(struct cs_watch *watch, struct cs_str tenant, const char *why);
 
 /* The figures of a tenant (empty: of all) in the last `window_ms` (0: ever), as a JSON object: what

@@ -69,6 +69,7 @@ void cs_bridge_send(struct cs_buf *frame)
             _exit(EXIT_PEER_GONE);
     }
     cs_buf_clear(frame);
+    cs_worker.turn_at = 0;
     cs_crash_sending(false);
 }
 
@@ -161,7 +162,7 @@ double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str js
     cs_put_str(b, json);
     cs_frame_end(b, mark);
     /* Calls that are made together leave together, when the program waits. */
-    if (cs_worker.out.len > GATHER_BYTES)
+    if (cs_worker.out.len - cs_worker.turn_at > GATHER_BYTES)
         cs_bridge_flush();
     return id;
 }

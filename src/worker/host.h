@@ -68,6 +68,7 @@ struct cs_worker {
     int sock;
     struct cs_wire_reader reader;
     struct cs_buf out;
+    size_t turn_at;            /* where what this turn has to say begins in it */
     struct cs_buf early;       /* read from the socket before its turn: see cs_bridge_send */
     struct cs_arena arena;     /* lives as long as the execution */
     struct cs_program program; /* numbers only: the strings are gone once it has been read */
@@ -91,9 +92,10 @@ struct cs_worker {
     uint64_t timer_order;
     uint32_t at_once; /* timers that did not wait, since the last answer */
 
-    uint64_t frames;     /* that came in */
-    uint64_t slept_at;   /* how many there were at the last SLEEP, */
-    int64_t slept_until; /* and what it said; -1: the daemon does not know of a timer */
+    const struct cs_frame *next; /* came in, and waits until what is due before it has happened */
+    uint64_t frames;             /* that came in */
+    uint64_t slept_at;           /* how many there were at the last SLEEP, */
+    int64_t slept_until;         /* and what it said; -1: the daemon does not know of a timer */
 
     uint64_t log_bytes;
     uint32_t log_lines;

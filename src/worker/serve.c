@@ -20,8 +20,9 @@
  *     same order before it; and none can be set in between, as only events set timers. So leaving
  *     out a WAKE, or adding one, changes nothing but when. The same is true of those that are due
  *     by the program's own clock (setImmediate), which fire without one.
- *  5. The program ends after the turn in which it settled. That nothing can wake it (stuck) depends
- *     on its state alone: no timer, no question open.
+ *  5. The program ends after the turn in which it settled. Its questions leave before that, but
+ *     for those of the last turn if that failed. That nothing can wake it (stuck) depends on its
+ *     state alone: no timer, no question open.
  *  6. After its end only answers before a fixed time count (linger), by their times.
  *
  * With CS_CLOCK_LIVE none of this holds: timers and Date go by our own clock.
@@ -297,7 +298,9 @@ static void linger(void)
     cs_crash_answer((struct cs_str){0});
     while (w->waiting > 0) {
         struct cs_frame frame;
-        if (!next_frame(&frame)) {
+        if (w->next) {
+            frame = *CS_TAKE(w->next);
+        } else if (!next_frame(&frame)) {
             if (!wait_until(until))
                 break;
             continue;
@@ -319,6 +322,9 @@ static void end_if_settled(void)
         return;
     if (w->lingers)
         linger();
+    else /* it failed: what it asked for in its last turn does not leave, whatever else may wait */
+        w->out.len = w->turn_at;
+    cs_bridge_flush();
     send_and_exit(cs_buf_str(&w->answer));
 }
 
@@ -423,12 +429,15 @@ void cs_serve_turn(void)
     end_if_settled();
     cs_modules_pump(true);
     end_if_settled();
+    w->turn_at = w->out.len;
 }
 
 static void handle(const struct cs_frame *frame)
 {
-    /* What is due before this event happens before it. */
+    /* What is due before this event happens before it; it may be the end. */
+    w->next = frame;
     cs_timers_fire(frame->time_us);
+    w->next = NULL;
     if (frame->type == CS_MSG_WAKE) /* it is no event: the program's clock does not show it */
         return;
     cs_clock_follow(frame->time_us);

@@ -80,7 +80,7 @@ def doors(side, bench):
         print("wrk is missing: run scripts/bootstrap bench")
         return
     side.table.head("the HTTP door: POST /executions of hello, by wrk")
-    (bench.WORK / "hello.json").write_text(json.dumps({"code": (bench.WORK / "hello.caisson.ts").read_text()}))
+    (bench.WORK / "hello.json").write_text(json.dumps({"code": (bench.WORK / "hello.caisson.ts").read_text(), "cache": "off"}))
     (bench.WORK / "post.lua").write_text(SCRIPT % (bench.WORK / "hello.json"))
     daemon = Daemon(bench.BUILD / "caisson", bench.POOL)
     try:

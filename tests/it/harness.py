@@ -67,6 +67,8 @@ class Test:
             self.env[variable] = os.path.join(self.state, place)
             os.mkdir(self.env[variable], 0o700)
         self.env["LC_ALL"] = "C.UTF-8"
+        # A program that is sent twice is to run twice; tests of the cache say --cache.ttl.
+        self.env["CAISSON_CACHE_TTL"] = "0"
         # Looking for leaks takes seconds at every exit of so large a library; the soak does it once, for all.
         self.env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 

@@ -40,11 +40,11 @@ const pause = (ms) => new Promise((r) => setTimeout(r, ms));
 const { key } = inputs, out = [], t = Date.now(), dice = Math.random();
 out.push((await effects.add({ key: key + ".a", before: 2, after: 3 })).value);
 await pause(25);
-const [b, c] = await Promise.all([effects.look({ key: key + ".b", before: 4 }), effects.add({ key: key + ".c" })]);
+const [b, c] = await Promise.all([effects.look({ key: key + ".b", before: 4 }), effects.add({ key: key + ".c", after: 8 })]);
 out.push(b.value, c.value);
 let paid = "yes";
 try {
-    out.push((await effects.charge({ key, before: 4, after: 6 })).value);
+    out.push((await effects.charge({ key, before: 12, after: 18 })).value);
 } catch (e) {
     if (!/not known/.test(e.message)) throw e;
     paid = "perhaps";
@@ -54,6 +54,8 @@ if (typeof state === "object") state.n = (state.n ?? 0) + 1;
 console.log("waited", Date.now() - t >= 40);
 return { out, paid, dice };
 """
+
+CODES = {hashlib.sha256(code.encode()).hexdigest() for code in (PLAIN, COUNT, KEYED, DURABLE)}
 
 
 def value(tool, key):
@@ -429,13 +431,14 @@ class Kills:
         for id, envelope in self.answers.items():
             self.check_entries(id, envelope, events.get(id, []))
         for id, entries in events.items():
-            ended = [e for _, e in entries if e["event"] in ("execution.settled", "execution.lost")]
+            ended = [e for _, e in entries if e["event"] == "execution.settled"]
             if id in rows and len(ended) != 1:
                 self.problem("%s has ended %d times in the ledger" % (id, len(ended)))
         self.count["entries"] = sum(len(e) for e in events.values())
         self.count["resumed"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.resumed")
-        self.count["lost in all"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.lost")
-        self.count["awaited"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.decided")
+        self.count["asked"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.asked")
+        self.count["lost in all"] = sum(1 for es in events.values() for _, e in es
+                                        if e["event"] == "execution.settled" and e["data"].get("lost"))
         verify = self.t.caisson("audit", "verify")
         if verify.status != 0:
             self.problem("caisson audit verify: %s" % verify)
@@ -444,17 +447,22 @@ class Kills:
         names = collections.Counter(e["event"] for _, e in entries)
         if names["execution.admitted"] != 1:
             self.problem("%s: admitted %d times: %s" % (id, names["execution.admitted"], dict(names)))
-        last = [(hash, e) for hash, e in entries if e["event"] in ("execution.settled", "execution.lost")]
+        last = [(hash, e) for hash, e in entries if e["event"] == "execution.settled"]
         if len(last) != 1:
             self.problem("%s: settled %d times: %s" % (id, len(last), dict(names)))
             return
         hash, entry = last[0]
         provenance = envelope.get("provenance")
-        if entry["event"] == "execution.settled" and provenance is None:
+        if entry["data"].get("lost"):
+            if envelope["status"] != "cancelled":
+                self.problem("%s: lost in the ledger, and %s" % (id, envelope))
+        elif provenance is None:
             self.problem("%s: no provenance in %s" % (id, envelope))
-        elif entry["event"] == "execution.settled":
+        else:
             if provenance["chain_hash"] != hash:
                 self.problem("%s: chain hash %s in the envelope, %s in the ledger" % (id, provenance["chain_hash"], hash))
+            if provenance["code_hash"] not in CODES:
+                self.problem("%s: code hash %s" % (id, provenance["code_hash"]))
             if provenance["outputs_hash"] != entry["data"].get("outputs_hash"):
                 self.problem("%s: outputs hash %s, in the ledger %s" % (id, provenance["outputs_hash"], entry["data"]))
 
@@ -462,7 +470,7 @@ class Kills:
 def check_chain(db, problem):
     """Entries of each execution; whoever does not trust us has code of his own for this."""
     events, before, wanted = collections.defaultdict(list), None, None
-    for seq, hash, text in db.execute("SELECT seq, hash, text FROM ledger ORDER BY seq"):
+    for seq, hash, text in db.execute("SELECT seq, hash, entry FROM ledger ORDER BY seq"):
         hash = hash.hex()
         text = text if isinstance(text, bytes) else text.encode()
         entry = json.loads(text)

@@ -213,7 +213,7 @@ def test_figures_count_what_happened(t):
         s = d.get("/statistics").json()
         t.equal([s["executions"][n] for n in ("total", "completed", "failed", "running")], [2, 1, 1, 0])
         t.equal((s["success_rate"], s["errors"]["runtime_error"]), (0.5, 1))
-        t.equal(s["execution_seconds"]["count"], 2)
+        t.true(0 < s["time_ms"]["p50"] <= s["time_ms"]["most"], "times")
         answer = d.get("/metrics")
         t.equal(answer.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
         values, types = {}, {}

@@ -141,6 +141,31 @@ static void parameters_have_rules(void **state)
     cs_policy_free(p);
 }
 
+static void some_calls_may_be_repeated_and_some_results_kept(void **state)
+{
+    (void)state;
+    struct cs_err err = {0};
+    struct cs_policy *p = load("{\"tools\":{\"repeatable\":[\"a/find*\"],\"cache\":[{\"tool\":"
+                               "\"a/find_it\",\"ttl_s\":5},{\"tool\":\"a/*\",\"ttl_s\":60}]}}",
+                               &err);
+    struct cs_policy *none = NULL;
+    struct cs_target find = target("a", "find_it", "findIt"), list = target("a", "list", "list"),
+                     other = target("b", "find_it", "findIt");
+    assert_non_null(p);
+    assert_int_equal(cs_policy_load(NULL, &none, &err), 0);
+    assert_true(cs_policy_repeatable(p, &find));
+    assert_false(cs_policy_repeatable(p, &list));
+    assert_false(cs_policy_repeatable(p, &other));
+    assert_false(cs_policy_repeatable(none, &find));
+    assert_int_equal(cs_policy_keep_ms(p, &find), 5000);
+    assert_int_equal(cs_policy_keep_ms(p, &list), 60000);
+    assert_int_equal(cs_policy_keep_ms(p, &other), 0);
+    assert_int_equal(cs_policy_keep_ms(none, &find), 0);
+    assert_memory_not_equal(cs_policy_hash(p), cs_policy_hash(none), 32);
+    cs_policy_free(p);
+    cs_policy_free(none);
+}
+
 static void what_is_not_understood_is_an_error(void **state)
 {
     (void)state;
@@ -159,6 +184,13 @@ static void what_is_not_understood_is_an_error(void **state)
         {"{\"tools\":{\"rules\":[{\"tool\":\"a/*\",\"parameters\":{\"x\":{\"pattern\":\"(\"}}}]}}",
          "pattern"},
         {"{\"tools\":{\"principals\":{\"x\":{\"alow\":[]}}}}", "allow"},
+        {"{\"tools\":{\"repeatable\":{}}}", "list"},
+        {"{\"tools\":{\"cache\":[{\"tool\":\"a/*\"}]}}", "ttl_s"},
+        {"{\"tools\":{\"cache\":[{\"tool\":\"a/*\",\"ttl_s\":1.5}]}}", "ttl_s"},
+        {"{\"tools\":{\"cache\":[{\"tool\":\"a/*\",\"ttl_s\":86401}]}}", "86400"},
+        {"{\"tools\":{\"cache\":[{\"ttl_s\":1}]}}", "tool"},
+        {"{\"tools\":{\"cache\":[{\"tools\":\"a\",\"ttl_s\":1}]}}", "tool, ttl_s"},
+        {"{\"tools\":{\"cache\":{\"a/*\":60}}}", "list"},
         {"{", "line 1"},
     };
     for (size_t i = 0; i < CS_COUNT(cases); i++) {
@@ -182,6 +214,7 @@ int main(void)
         CS_TEST(a_name_too_long_to_match_is_denied),
         CS_TEST(limits_come_from_the_last_rule_that_matches),
         CS_TEST(parameters_have_rules),
+        CS_TEST(some_calls_may_be_repeated_and_some_results_kept),
         CS_TEST(what_is_not_understood_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

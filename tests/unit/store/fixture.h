@@ -5,9 +5,11 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -15,6 +17,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "store/store.h"
 
 struct fixture {
@@ -262,6 +265,23 @@ __attribute__((unused)) static const char *f_sql(struct fixture *f, const char *
         fail_msg("%s: %s", text, sqlite3_errmsg(db));
     sqlite3_close(db);
     return answer;
+}
+
+/* Every content was put two hours ago. */
+__attribute__((unused)) static int f_age_one(const char *path, const struct stat *st, int type,
+                                             struct FTW *at)
+{
+    (void)st;
+    (void)at;
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
+    return type == FTW_F ? utimensat(AT_FDCWD, path, then, 0) : 0;
+}
+
+__attribute__((unused)) static void f_age(struct fixture *f)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/blobs", f->dir);
+    assert_int_equal(nftw(path, f_age_one, 8, FTW_PHYS), 0);
 }
 
 /* --- a chain that is easy to check: the text names its number and the hash before --- */

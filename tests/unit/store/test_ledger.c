@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include "store/inside.h"
+
 static int setup(void **state)
 {
     f_setup(state);
@@ -346,6 +348,326 @@ static void a_purge_leaves_a_chain_with_a_base(void **state)
     assert_int_equal(w.seq, 12001);
 }
 
+/* --- lists --- */
+
+/* 1,000 entries: of two tenants, three principals, fifty executions and six events. */
+static void fill(struct fixture *f)
+{
+    static const char *const events[] = {"execution.admitted", "execution.settled", "key.added",
+                                         "key.revoked",        "call.made",         "keys"};
+    static const char *const principals[] = {"ann", "bob", ""};
+    struct cs_entry many[100];
+    char executions[100][16];
+    for (int n = 0; n < 1000; n += 100) {
+        for (int i = 0; i < 100; i++) {
+            snprintf(executions[i], sizeof executions[i], "x%d", (n + i) / 20);
+            many[i] = f_entry(events[(n + i) % 6], executions[i]);
+            many[i].tenant = (n + i) % 4 ? CS_STR("default") : CS_STR("other");
+            many[i].principal = cs_str(principals[(n + i) % 3]);
+            many[i].time = 10000 + n + i;
+        }
+        assert_int_equal(F(f, cs_store_append, f_stored, many, 100), CS_OK);
+    }
+}
+
+struct list {
+    size_t count;
+    uint64_t first, last, stop_at;
+    bool wrong_way, down;
+};
+
+static bool on_row(void *ctx, const struct cs_entry_row *row)
+{
+    struct list *l = ctx;
+    if (!l->count++)
+        l->first = row->seq;
+    else
+        l->wrong_way |= l->down ? row->seq >= l->last : row->seq <= l->last;
+    l->last = row->seq;
+    return row->seq != l->stop_at;
+}
+
+static struct list list(struct fixture *f, struct cs_ledger_filter filter)
+{
+    struct list l = {.down = filter.newest_first};
+    struct cs_err err = {0};
+    if (cs_store_ledger_read(path_of(f), &filter, NULL, on_row, &l, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_false(l.wrong_way);
+    return l;
+}
+
+#define LIST(...) list(f, (struct cs_ledger_filter){__VA_ARGS__})
+
+static void a_list_is_what_was_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    fill(f);
+    struct list l = LIST(.limit = 20, .newest_first = true);
+    assert_int_equal(l.count, 20);
+    assert_int_equal(l.first, 1000);
+    assert_int_equal(LIST(.from = 10, .to = 19).count, 10);
+    assert_int_equal(LIST(.from = 995).count, 6);
+    assert_int_equal(LIST(.from = UINT64_MAX).count, 0);
+    assert_int_equal(LIST(.to = 5, .newest_first = true).first, 5);
+    assert_int_equal(LIST(.since = 10990).count, 10);
+    assert_int_equal(LIST(.until = 10009, .newest_first = true).first, 10);
+    assert_int_equal(LIST(.since = 10100, .until = 10199, .tenant = CS_STR("other")).count, 25);
+    assert_int_equal(LIST(.tenant = CS_STR("other")).count, 250);
+    assert_int_equal(LIST(.tenant = CS_STR("nobody")).count, 0);
+    assert_int_equal(LIST(.execution = CS_STR("x49")).first, 981);
+    assert_int_equal(LIST(.execution = CS_STR("x49"), .since = 10999).count, 1);
+    assert_int_equal(LIST(.principal = CS_STR("bob"), .limit = 7).count, 7);
+    assert_int_equal(LIST(.event = CS_STR("key.added")).count, 167);
+    assert_int_equal(LIST(.event = CS_STR("key.")).count, 334);
+    assert_int_equal(LIST(.event = CS_STR("key."), .newest_first = true, .limit = 3).count, 3);
+    assert_int_equal(LIST(.event = CS_STR("key.revoked"), .execution = CS_STR("x0")).count, 3);
+    assert_int_equal(LIST(.event = CS_STR("key."), .since = 10994).count, 2);
+    assert_int_equal(LIST(.event = CS_STR("none.")).count, 0);
+    assert_int_equal(LIST(.event = CS_STR("execution."), .tenant = CS_STR("other"),
+                          .principal = CS_STR("ann"), .newest_first = true)
+                         .count,
+                     84);
+    struct list stops = {.stop_at = 3};
+    struct cs_err err = {0};
+    assert_int_equal(
+        cs_store_ledger_read(path_of(f), &(struct cs_ledger_filter){0}, NULL, on_row, &stops, &err),
+        0);
+    assert_int_equal(stops.count, 3);
+}
+
+static void no_list_of_entries_sorts_or_reads_them_all(void **state)
+{
+    struct fixture *f = *state;
+    fill(f);
+    const struct cs_ledger_filter filters[] = {
+        {.limit = 20, .newest_first = true},
+        {.from = 5, .to = 9},
+        {.since = 5},
+        {.until = 5, .newest_first = true},
+        {.since = 5, .tenant = CS_STR("a"), .principal = CS_STR("b"), .event = CS_STR("c.d")},
+        {.tenant = CS_STR("a")},
+        {.execution = CS_STR("a"), .since = 1, .newest_first = true},
+        {.principal = CS_STR("a"), .tenant = CS_STR("b"), .newest_first = true},
+        {.event = CS_STR("key.added"), .tenant = CS_STR("b")},
+        {.event = CS_STR("key."), .newest_first = true, .tenant = CS_STR("b")},
+        {.event = CS_STR("execution."), .limit = 5}};
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(path_of(f), &db), SQLITE_OK);
+    for (size_t i = 0; i < CS_COUNT(filters); i++) {
+        CS_AUTO_BUF struct cs_buf sql = {0};
+        struct cs_err err = {0};
+        sqlite3_stmt *s = NULL;
+        cs_buf_puts(&sql, "EXPLAIN QUERY PLAN ");
+        assert_int_equal(cs_ledger_question(path_of(f), &filters[i], &sql, &err), 0);
+        assert_int_equal(sqlite3_prepare_v2(db, cs_buf_cstr(&sql), -1, &s, NULL), SQLITE_OK);
+        while (sqlite3_step(s) == SQLITE_ROW) {
+            const char *step = (const char *)sqlite3_column_text(s, 3);
+            if (strstr(step, "SCAN") || strstr(step, "TEMP B-TREE"))
+                fail_msg("%zu: %s: %s", i, step, cs_buf_cstr(&sql));
+        }
+        sqlite3_finalize(s);
+    }
+    sqlite3_close(db);
+}
+
+/* --- copies --- */
+
+static void copy_file(const char *from, const char *to)
+{
+    CS_AUTO_BUF struct cs_buf all = {0};
+    struct cs_err err = {0};
+    assert_int_equal(cs_file_read(from, 1u << 30, &all, &err), 0);
+    assert_int_equal(cs_file_replace(to, cs_buf_str(&all), 0444, &err), 0);
+}
+
+static void count_in_a_child(const char *dir, size_t want)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct list l = {0};
+        struct cs_err err = {0};
+        char path[128];
+        snprintf(path, sizeof path, "%s/a %%20?copy#1.db", dir);
+        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+            _exit(77);
+        if (cs_store_ledger_read(path, &(struct cs_ledger_filter){0}, NULL, on_row, &l, &err) < 0)
+            fprintf(stderr, "%s\n", err.msg);
+        _exit(l.count == want ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* Somebody else has a copy, where nothing can be written; and nothing is. */
+static void a_copy_is_read_where_nothing_can_be_written(void **state)
+{
+    struct fixture *f = *state;
+    char dir[] = "/tmp/caisson-copy-XXXXXX", to[128];
+    fill(f);
+    f_close(f);
+    assert_non_null(mkdtemp(dir));
+    snprintf(to, sizeof to, "%s/a %%20?copy#1.db", dir);
+    copy_file(path_of(f), to);
+    assert_int_equal(chmod(dir, 0555), 0);
+    count_in_a_child(dir, 1000);
+    chmod(dir, 0755);
+    count_in_a_child(dir, 1000);
+    strcat(to, "-wal");
+    assert_int_equal(access(to, F_OK), -1);
+    cs_dir_remove(AT_FDCWD, dir);
+}
+
+static bool write_to_it(void *ctx, const struct cs_entry_row *row)
+{
+    struct fixture *f = ctx;
+    if (row->seq == 1)
+        f_sql(f, "UPDATE ledger SET time = 0");
+    return true;
+}
+
+static void a_copy_that_changes_meanwhile_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct cs_err err = {0};
+    fill(f);
+    f_close(f);
+    assert_int_equal(
+        cs_store_ledger_read(path_of(f), &(struct cs_ledger_filter){0}, NULL, write_to_it, f, &err),
+        -1);
+    assert_int_equal(err.code, CS_BUSY);
+}
+
+static void what_has_no_ledger_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct list l = {0};
+    struct cs_ledger_filter none = {0};
+    struct cs_err err = {0};
+    assert_int_equal(cs_store_ledger_read("/nowhere/x.db", &none, NULL, on_row, &l, &err), -1);
+    assert_int_equal(err.code, CS_MISSING);
+    assert_int_equal(cs_store_ledger_read("/tmp", &none, NULL, on_row, &l, &err), -1);
+    assert_int_equal(err.code, CS_INVALID);
+    assert_int_equal(cs_store_checkpoints_read("/etc/passwd", on_checkpoint, &l, &err), -1);
+    assert_contains(err.msg, "no database of ours");
+    f_close(f);
+    f_sql(f, "PRAGMA user_version = 1");
+    assert_int_equal(cs_store_ledger_read(path_of(f), &none, NULL, on_row, &l, &err), -1);
+    assert_contains(err.msg, "start caisson on it once");
+    /* Columns that hold something else than they should. */
+    f_sql(f, "PRAGMA user_version = 2; INSERT INTO ledger VALUES (1, 'x', x'00', 5, 7.5, '', 'no"
+             " hash', x'ff00'); DELETE FROM ledger_base");
+    assert_int_equal(cs_store_ledger_read(path_of(f), &none, NULL, on_row, &l, &err), 0);
+    assert_int_equal(l.count, 1);
+    f_sql(f, "DROP TABLE ledger; CREATE VIEW ledger AS SELECT 1 AS seq, 2 AS hash, 3 AS entry,"
+             " 4 AS time");
+    assert_int_equal(cs_store_ledger_read(path_of(f), &none, NULL, on_row, &l, &err), -1);
+}
+
+/* --- several processes, and a sudden end --- */
+
+static int told_to;
+
+static void tell_outside(void *ctx, const struct cs_err *err, const unsigned char hash[32])
+{
+    struct {
+        int32_t n;
+        unsigned char hash[32];
+    } told = {.n = (int32_t)(intptr_t)ctx};
+    memcpy(told.hash, hash, 32);
+    if (err->code || write(told_to, &told, sizeof told) != (ssize_t)sizeof told)
+        _exit(1);
+}
+
+static void write_until_killed(const char *dir, int who)
+{
+    struct fixture f = {0};
+    strcpy(f.dir, dir);
+    uv_loop_init(&f.loop);
+    f_open(&f);
+    cs_store_set_chain(f.store, &f_chain);
+    for (int i = 0;; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "p%d_%d", who, i);
+        struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
+        const struct cs_entry entries[] = {f_entry("execution.admitted", id),
+                                           f_entry("call.made", id),
+                                           f_entry("execution.settled", id)};
+        struct cs_execution_more first = {.entries = entries, .entry_count = 1},
+                                 last = {.entries = entries + 1, .entry_count = 2};
+        cs_store_execution_admit(f.store, &row, &first, NULL, NULL);
+        cs_store_execution_settle(f.store, &done, &last, tell_outside,
+                                  (void *)(intptr_t)(who << 24 | i));
+        if (i % 7 == 0)
+            uv_run(&f.loop, UV_RUN_ONCE);
+    }
+}
+
+/* Three write to one chain and are killed at any moment, three times: it is whole, and whatever was
+ * told is in it, once. */
+static void the_chain_is_one_whoever_writes_and_dies(void **state)
+{
+    struct fixture *f = *state;
+    struct {
+        int32_t n;
+        unsigned char hash[32];
+    } told;
+    uint64_t all = 0;
+    f_close(f);
+    for (int round = 0; round < 3; round++) {
+        int pipes[2], status;
+        pid_t children[3];
+        assert_int_equal(pipe(pipes), 0);
+        for (int i = 0; i < 3; i++)
+            if ((children[i] = fork()) == 0) {
+                told_to = pipes[1];
+                write_until_killed(f->dir, round * 3 + i);
+            }
+        close(pipes[1]);
+        char sql[300];
+        CS_AUTO_BUF struct cs_buf check = {0};
+        cs_buf_puts(&check, "CREATE TABLE IF NOT EXISTS told (hash BLOB, id TEXT);"
+                            "BEGIN;");
+        for (int i = 0; read(pipes[0], &told, sizeof told) == (ssize_t)sizeof told; i++) {
+            for (int k = 0; i == 400 && k < 3; k++)
+                kill(children[k], SIGKILL);
+            char hex[65];
+            cs_hex(told.hash, 32, hex);
+            snprintf(sql, sizeof sql, "INSERT INTO told VALUES (x'%s', 'p%d_%d');", hex,
+                     told.n >> 24, told.n & 0xFFFFFF);
+            cs_buf_puts(&check, sql);
+            all++;
+        }
+        close(pipes[0]);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        cs_buf_puts(&check, "COMMIT");
+        f_sql(f, cs_buf_cstr(&check));
+    }
+    f_open(f);
+    cs_store_set_chain(f->store, &f_chain);
+    struct cs_entry one = f_entry("a.one", "x");
+    assert_int_equal(F(f, cs_store_append, f_stored, &one, 1), CS_OK);
+    assert_true(all > 1200);
+    assert_true(walk(f, NULL).entries > 3 * all);
+    char want[24];
+    snprintf(want, sizeof want, "%llu", (unsigned long long)all);
+    assert_string_equal(f_sql(f, "SELECT count(*) FROM told t JOIN ledger l ON l.execution = t.id"
+                                 " AND l.hash = t.hash AND l.event = 'execution.settled'"
+                                 " JOIN executions e ON e.id = t.id AND e.status = 'completed'"),
+                        want);
+    /* Each that has begun has one end: its own, or that of the lost. */
+    assert_string_equal(f_sql(f, "SELECT count(*) FROM (SELECT execution FROM ledger WHERE event ="
+                                 " 'execution.settled' GROUP BY execution HAVING count(*) <> 1)"),
+                        "0");
+    assert_string_equal(f_sql(f, "SELECT count(*) FROM executions e WHERE NOT EXISTS (SELECT 1 FROM"
+                                 " ledger WHERE execution = e.id AND event ="
+                                 " 'execution.settled')"),
+                        "0");
+    assert_string_equal(f_sql(f, "PRAGMA integrity_check"), "ok");
+}
+
 #define WITH(name) CS_TEST_WITH(name, setup, f_teardown)
 
 int main(void)
@@ -362,6 +684,12 @@ int main(void)
         WITH(a_checkpoint_comes_every_so_many_entries_and_at_the_end),
         WITH(what_cannot_be_signed_is_not_written),
         WITH(a_purge_leaves_a_chain_with_a_base),
+        WITH(a_list_is_what_was_asked_for),
+        WITH(no_list_of_entries_sorts_or_reads_them_all),
+        WITH(a_copy_is_read_where_nothing_can_be_written),
+        WITH(a_copy_that_changes_meanwhile_is_told),
+        WITH(what_has_no_ledger_is_refused),
+        WITH(the_chain_is_one_whoever_writes_and_dies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

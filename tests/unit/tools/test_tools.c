@@ -83,7 +83,7 @@ static struct answer call(struct world *w, const char *server, const char *tool,
     const struct cs_tool *t = cs_catalogue_find(c, cs_str(server), cs_str(tool));
     if (!t)
         fail_msg("there is no %s.%s", server, tool);
-    cs_tools_call(w->tools, t, CS_STR("{}"), timeout_ms, 1 << 20, on_answer, &a);
+    cs_tools_call(w->tools, t, CS_STR("{}"), timeout_ms, 1 << 20, NULL, on_answer, &a);
     assert_false(a.done);
     run_until(w, &a.done, "a call");
     cs_catalogue_unref(c);
@@ -221,7 +221,7 @@ static void test_a_server_that_cannot_be_used_says_why(void **state)
     await(w, "", false);
     struct cs_offer *stale = offer_named("off", "[" TOOL("x") "]");
     struct answer b = {0};
-    cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000, 1000, on_answer, &b);
+    cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000, 1000, NULL, on_answer, &b);
     run_until(w, &b.done, "a call of a server that is off");
     assert_contains(b.err.msg, "caisson enable off");
     cs_offer_unref(stale);
@@ -233,7 +233,7 @@ static void test_a_tool_of_a_server_that_is_gone(void **state)
     open_tools(w, false);
     struct cs_offer *stale = offer_named("gone", "[" TOOL("x") "]");
     struct answer a = {0}, cancelled = {0};
-    cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000, 1000, on_answer, &a);
+    cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000, 1000, NULL, on_answer, &a);
     struct cs_tool_call *c = cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000,
                                            1000, on_answer, &cancelled);
     cs_tool_call_cancel(c);
@@ -256,17 +256,17 @@ static void test_cancelled_calls_are_not_heard_of(void **state)
     struct answer never[3] = {0}, last = {0};
     /* Before its entry is known, while it starts, and under way. */
     cs_tool_call_cancel(
-        cs_tools_call(w->tools, text, CS_STR("{}"), 5000, 1 << 20, on_answer, &never[0]));
+        cs_tools_call(w->tools, text, CS_STR("{}"), 5000, 1 << 20, NULL, on_answer, &never[0]));
     struct answer first = call(w, "s", "text", 5000);
     assert_int_equal(first.err.code, CS_OK);
     struct cs_tool_call *under_way =
-        cs_tools_call(w->tools, late, CS_STR("{}"), 5000, 1 << 20, on_answer, &never[1]);
+        cs_tools_call(w->tools, late, CS_STR("{}"), 5000, 1 << 20, NULL, on_answer, &never[1]);
     pause_for(w, 50);
     cs_tool_call_cancel(under_way);
     last = call(w, "s", "text", 5000);
     assert_int_equal(last.err.code, CS_OK);
     /* The end of all is the end of those under way. */
-    cs_tools_call(w->tools, late, CS_STR("{}"), 5000, 1 << 20, on_answer, &never[2]);
+    cs_tools_call(w->tools, late, CS_STR("{}"), 5000, 1 << 20, NULL, on_answer, &never[2]);
     cs_catalogue_unref(c);
     close_tools(w);
     for (size_t i = 0; i < 3; i++)

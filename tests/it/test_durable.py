@@ -1,0 +1,333 @@
+"""Executions with `durable: true` outlive the process that runs them."""
+
+import glob
+import json
+import os
+import signal
+import socket
+import sqlite3
+import sys
+import threading
+import time
+
+from resting import begin, problem, raw, until
+from serving import Daemon, children_of, make_key
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SERVER = os.path.join(HERE, "servers", "effects.py")
+
+STEPS = """
+const pause = (ms) => new Promise((r) => setTimeout(r, ms));
+const t = Date.now(), dice = Math.random();
+console.log("began");
+const a = await effects.add({ key: "a" });
+await pause(20);
+const b = await effects.%s({ key: "b", before: %d, after: %d });
+await pause(10);
+return { a: a.value, b: b.value, t, dice, took: Date.now() - t };
+"""
+CAREFUL = """
+const a = await effects.add({ key: "a" });
+try {
+    await effects.charge({ key: "b", after: 1500 });
+    return "charged";
+} catch (e) {
+    return e.name + ": " + e.message;
+}
+"""
+
+
+def world(t, **more):
+    """A server that counts its effects; returns how often something was done."""
+    path = os.path.join(t.dir, "effects")
+    t.file("caisson.json", json.dumps({"mcpServers": dict({
+        "effects": {"command": sys.executable, "args": [SERVER, path]}}, **more)}))
+
+    def count(tool, key):
+        if not os.path.exists(path):
+            return 0
+        with open(path) as f:
+            return sum(line.split()[:2] == [tool, key] for line in f)
+    return count
+
+
+def kill(t, d):
+    family = children_of(d.process.pid)
+    d.process.send_signal(signal.SIGKILL)
+    d.process.wait()
+    until(t, "the end of its children", lambda: not set(family) & set(alive()))
+
+
+def alive():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def ended(t, d, execution, patience=15, **more):
+    def look():
+        e = d.get("/executions/" + execution, **more).json()
+        return e if e["status"] not in ("running", "awaiting_approval") else None
+    return until(t, "the end of " + execution, look, patience)
+
+
+def asked(t, d, execution, **more):
+    return until(t, "the question", lambda: d.get("/executions/" + execution, **more).json().get("question"))
+
+
+def database(t):
+    return sqlite3.connect(glob.glob(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "*.db"))[0])
+
+
+def events(t, execution):
+    db = database(t)
+    found = [json.loads(row[0]) for row in db.execute("SELECT entry FROM ledger WHERE execution = ? ORDER BY seq", (execution,))]
+    db.close()
+    return found
+
+
+def test_it_goes_on_at_the_call_where_it_stood(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.3)
+        kill(t, d)
+    t.equal((count("add", "a"), count("add", "b")), (1, 0), "effects before")
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal(e["status"], "completed")
+        t.equal((count("add", "a"), count("add", "b")), (1, 1), "effects")
+        t.equal([c["tool"] for c in e["calls"]], ["add", "add"], "calls")
+        t.equal([c["status"] for c in e["calls"]], ["ok", "ok"], "calls")
+        t.equal([log["text"] for log in e["logs"]], ["began"], "logs")
+        t.true(e["result"]["took"] >= 300, "its clock stood still while it was down: %s" % e["result"])
+    names = [entry["event"] for entry in events(t, execution)]
+    t.equal([names.count("execution." + n) for n in ("admitted", "resumed", "settled")], [1, 1, 1], "entries in %s" % names)
+    t.equal(names.count("call.made"), 2, "calls in %s" % names)
+
+
+def test_killed_again_and_again_it_still_finishes_once(t):
+    count = world(t)
+    code = """
+const out = [];
+for (let i = 0; i < 6; i++) {
+    out.push((await effects.add({ key: "k" + i, before: 150 })).value);
+    await new Promise((r) => setTimeout(r, 5));
+}
+return { out, dice: Math.random(), at: Date.now() };
+"""
+    with Daemon(t) as d:
+        execution = begin(t, d, code, durable=True)
+        time.sleep(0.4)
+        kill(t, d)
+    for _ in range(3):
+        with Daemon(t) as d:
+            time.sleep(0.4)
+            kill(t, d)
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal((e["status"], len(e["result"]["out"]), len(e["calls"])), ("completed", 6, 6), "result")
+    for i in range(6):
+        t.true(1 <= count("add", "k%d" % i) <= 2, "k%d: %d" % (i, count("add", "k%d" % i)))
+
+
+def test_what_may_have_happened_is_asked_about_and_tried_again(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, STEPS % ("charge", 1000, 0), durable=True)
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.3)
+        kill(t, d)
+    t.equal(count("charge", "b"), 0, "effects before")
+    with Daemon(t) as d:
+        q = asked(t, d, execution)
+        t.equal((q["kind"], q["server"], q["tool"], q["call"]), ("ambiguous_call", "effects", "charge", 2), "question")
+        t.equal(q["answers"], ["retry", "fail"], "answers")
+        now = d.get("/executions/" + execution).json()
+        t.equal((now["status"], now["phase"]), ("awaiting_approval", "awaiting_approval"), "status")
+        listed = d.get("/executions?status=awaiting_approval").json()["executions"]
+        t.equal([row["execution_id"] for row in listed], [execution], "listed")
+        kill(t, d)
+    with Daemon(t) as d:  # it is asked until it is answered
+        asked(t, d, execution)
+        problem(t, d.post("/executions/%s/decision" % execution, {"answer": "perhaps"}), 400, "invalid", "answer")
+        problem(t, d.post("/executions/%s/decision" % execution, {"answer": "retry", "call": 1}), 409, "conflict", "another call")
+        answer = d.post("/executions/%s/decision" % execution, {"answer": "retry", "call": 2})
+        t.equal((answer.status, answer.json()["status"]), (200, "running"), "decision")
+        e = ended(t, d, execution)
+        t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 1, 1), "outcome")
+        problem(t, d.post("/executions/%s/decision" % execution, {"answer": "retry"}), 409, "conflict", "over")
+    names = [entry["event"] for entry in events(t, execution)]
+    t.equal([names.count("execution." + n) for n in ("asked", "decided", "settled")], [2, 1, 1], "entries in %s" % names)
+    decided = [entry["data"] for entry in events(t, execution) if entry["event"] == "execution.decided"][0]
+    t.equal((decided["answer"], decided["by"]), ("retry", "local"), "decided")
+
+
+def test_what_has_happened_fails_in_the_program_if_somebody_says_so(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, CAREFUL, durable=True)
+        until(t, "the effect", lambda: count("charge", "b"))
+        kill(t, d)
+    with Daemon(t) as d:
+        asked(t, d, execution)
+        d.post("/executions/%s/decision" % execution, {"answer": "fail"})
+        e = ended(t, d, execution)
+        t.equal(e["status"], "completed")
+        t.has(e["result"], "not known whether this call took effect")
+        t.equal([c["status"] for c in e["calls"]], ["ok", "error"], "calls")
+    t.equal(count("charge", "b"), 1, "effects")
+
+
+def test_only_those_who_may_approve_decide_and_only_in_their_tenant(t):
+    count = world(t)
+    keys = {name: make_key(t, name, "--tenant", tenant, role=role) for name, tenant, role in
+            (("runner", "blue", "execute"), ("boss", "blue", "approve"), ("stranger", "red", "admin"))}
+    with Daemon(t) as d:
+        answer = d.post("/executions", {"code": CAREFUL, "durable": True, "async": True}, key=keys["runner"])
+        execution = answer.json()["execution_id"]
+        until(t, "the effect", lambda: count("charge", "b"))
+        kill(t, d)
+    with Daemon(t) as d:
+        asked(t, d, execution, key=keys["runner"])
+        path = "/executions/%s/decision" % execution
+        problem(t, d.post(path, {"answer": "fail"}, key=keys["runner"]), 403, "denied", "approve")
+        problem(t, d.post(path, {"answer": "fail"}, key=keys["stranger"]), 404, "missing", execution)
+        t.equal(d.post(path, {"answer": "fail"}, key=keys["boss"]).status, 200)
+        t.equal(ended(t, d, execution, key=keys["boss"])["status"], "completed")
+
+
+def test_the_same_key_finds_it_after_a_restart(t):
+    count = world(t)
+    body = {"code": STEPS % ("add", 800, 0), "durable": True}
+    headers = {"Idempotency-Key": "once"}
+    with Daemon(t) as d:
+        def ask():
+            try:
+                d.post("/executions", body, headers=headers)
+            except OSError:
+                pass
+        thread = threading.Thread(target=ask)
+        thread.start()
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.2)
+        kill(t, d)
+        thread.join()
+    with Daemon(t) as d:
+        def again():
+            answer = d.post("/executions", body, headers=headers)
+            return answer if answer.status == 200 else None
+        e = until(t, "the answer", again).json()
+        t.equal((e["status"], count("add", "a")), ("completed", 1), "outcome")
+        t.equal(d.post("/executions", body, headers=headers).json(), e, "the answer, once more")
+        other = d.post("/executions", dict(body, code="return 1"), headers=headers)
+        t.equal(other.status, 422, "another request with this key")
+
+
+def test_it_takes_its_session_along(t):
+    count = world(t)
+    code = """
+state.n = (state.n ?? 0) + 1;
+await writeFile("/workspace/one.txt", "1");
+await effects.add({ key: "a" });
+await effects.add({ key: "b", before: 800 });
+state.n += 10;
+return [state.n, await readFile("/workspace/one.txt", "utf8")];
+"""
+    code = 'import { readFile, writeFile } from "fs/promises";' + code
+    with Daemon(t) as d:
+        session = d.post("/sessions", {}).json()["session_id"]
+        t.equal(d.run("state.n = 5; return 0", session_id=session)["status"], "completed")
+        execution = begin(t, d, code, durable=True, session_id=session)
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.2)
+        kill(t, d)
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal((e["status"], e["result"], e["session_id"]), ("completed", [16, "1"], session), "outcome of %s" % e)
+        now = d.get("/sessions/" + session).json()
+        t.equal((now["state"], now["executions"]), ({"n": 16}, 2), "session")
+        t.equal(d.get("/sessions/%s/files/one.txt" % session).body, b"1", "file")
+
+
+def test_a_sigterm_leaves_it_for_the_next_one(t):
+    count = world(t)
+    with Daemon(t, "--server.grace", "300ms") as d:
+        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
+        lost = begin(t, d, "await new Promise((r) => setTimeout(r, 20000))")
+        until(t, "the first call", lambda: count("add", "a"))
+        d.stop()
+        t.equal(d.wait(), 0)
+    with Daemon(t) as d:
+        t.equal(d.get("/executions/" + lost).json()["status"], "cancelled")
+        e = ended(t, d, execution)
+        t.equal((e["status"], count("add", "a"), count("add", "b")), ("completed", 1, 1), "outcome")
+
+
+def test_whoever_hangs_up_does_not_end_it(t):
+    count = world(t)
+    with Daemon(t) as d:
+        body = json.dumps({"code": STEPS % ("add", 300, 0), "durable": True}).encode()
+        with socket.create_connection((d.host, d.port)) as s:
+            s.sendall(raw("POST", "/executions", body))
+            until(t, "the first call", lambda: count("add", "a"))
+        until(t, "its end", lambda: d.get("/executions?status=completed").json()["executions"])
+        t.equal(count("add", "b"), 1, "effects")
+
+
+def test_what_cannot_go_on_is_refused_at_once(t):
+    with Daemon(t) as d:
+        problem(t, d.post("/executions", {"code": "print(1)", "language": "python", "durable": True}),
+                400, "invalid", "TypeScript")
+        e = d.run("return 1", durable=True)
+        t.equal((e["status"], e["result"]), ("completed", 1), "without a call")
+
+
+def test_a_journal_that_is_damaged_is_an_execution_that_is_lost(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.2)
+        kill(t, d)
+    db = database(t)
+    rows = db.execute("SELECT rowid, part FROM journals WHERE execution = ? ORDER BY 1", (execution,)).fetchall()
+    t.true(len(rows) > 1, "it has no journal")
+    db.execute("UPDATE journals SET part = ? WHERE rowid = ?", (rows[-1][1][:-3] + b"\xff\xff\xff\xff\xff", rows[-1][0]))
+    db.commit()
+    db.close()
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal((e["status"], e["error"]["type"]), ("cancelled", "internal_error"), "outcome")
+        t.has(e["error"]["message"], "cannot go on")
+        t.equal(d.run("return 1")["result"], 1, "the next one")
+    settled = [entry for entry in events(t, execution) if entry["event"] == "execution.settled"]
+    t.equal([entry["data"].get("reason") for entry in settled], ["journal_damaged"], "settled")
+
+
+def test_calls_after_a_restart_are_judged_by_the_policy_of_then(t):
+    count = world(t)
+    path = t.file("policy.json", json.dumps({"tools": {}}))
+    with Daemon(t, "--policy", path) as d:
+        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.2)
+        kill(t, d)
+    t.file("policy.json", json.dumps({"tools": {"deny": ["effects/add"]}}))
+    with Daemon(t, "--policy", path) as d:
+        e = ended(t, d, execution)
+        t.equal((e["status"], [c["status"] for c in e["calls"]]), ("failed", ["ok", "denied"]), "outcome")
+    t.equal(count("add", "b"), 0, "effects")
+
+
+def test_a_server_that_is_gone_after_a_restart_is_an_error_of_its_call(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
+        until(t, "the first call", lambda: count("add", "a"))
+        time.sleep(0.2)
+        kill(t, d)
+    t.file("caisson.json", json.dumps({"mcpServers": {}}))
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal((e["status"], [c["status"] for c in e["calls"]]), ("failed", ["ok", "denied"]), "outcome")
+        t.has(e["error"]["message"], "effects")
