@@ -351,6 +351,53 @@ static const struct cs_verb cache_verbs[] = {
     LAST,
 };
 
+static const struct cs_option artifacts_list_options[] = {
+    {"session", 's', "ID", "only those of this session", NULL, false},
+    {"execution", 'e', "ID", "only those of this execution", NULL, false},
+    {"limit", 'n', "N", "how many (default 50, at most 1000)", NULL, false},
+    TENANT_OPTION,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option artifacts_get_options[] = {
+    {"to", 'O', "FILE", "write it to this file instead of stdout", NULL, false},
+    {"offset", 0, "N", "from this byte on", NULL, false},
+    {"length", 0, "N", "at most so many bytes", NULL, false},
+    TENANT_OPTION,
+    END,
+};
+
+static const struct cs_option artifacts_lineage_options[] = {
+    {"direction", 'd', "WAY", "up: what it was made from (default); down: what was made from it",
+     "up down both", false},
+    {"depth", 0, "N", "how many executions away (default 32)", NULL, false},
+    TENANT_OPTION,
+    {"output", 'o', "FORMAT", "text (default), json, or dot for Graphviz", "text json dot", false},
+    END,
+};
+
+static const struct cs_option artifacts_remove_options[] = {TENANT_OPTION, END};
+
+static const struct cs_verb artifacts_verbs[] = {
+    {"artifacts list", "", "what is kept, newest first", "", artifacts_list_options,
+     cs_verb_artifacts_list, NULL, NULL},
+    {"artifacts get", "ID", "print the content of one, or write it to a file",
+     "Examples:\n"
+     "  caisson artifacts get art_0123456789abcdef0123456789abcdef -O report.csv\n",
+     artifacts_get_options, cs_verb_artifacts_get, NULL, NULL},
+    {"artifacts lineage", "ID", "where one comes from: executions, artifacts, inputs and calls",
+     "What was removed is still named, as long as something that was made from it is kept.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson artifacts lineage art_0123456789abcdef0123456789abcdef\n"
+     "  caisson artifacts lineage art_0123456789abcdef0123456789abcdef -o dot | dot -Tsvg\n",
+     artifacts_lineage_options, cs_verb_artifacts_lineage, NULL, NULL},
+    {"artifacts remove", "ID", "remove the content of one", "", artifacts_remove_options,
+     cs_verb_artifacts_remove, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_verb config_verbs[] = {
     {"config show", "", "the settings as they count here, and where each comes from",
      "Shows what differs from the defaults. A setting comes from a flag of 'caisson serve', the "
@@ -505,6 +552,11 @@ const struct cs_verb cs_verbs[] = {
      "An execution that is asked for again within cache.ttl is answered with what the first one "
      "answered, if all it did was to read.\n",
      no_options, cs_verb_tools, NULL, cache_verbs},
+    {"artifacts", "VERB", "what executions left behind: files, large results, stored values",
+     "Files that programs leave in /workspace/out, results that are too large for an answer, and "
+     "what caisson.storage.put was given. They are kept in the data directory as long as their "
+     "executions, and up to artifacts.quota.\n",
+     no_options, cs_verb_tools, NULL, artifacts_verbs},
     {"config", "VERB", "the settings: show them, check them, explain them",
      "Settings are in the same file as the servers (see 'caisson help add'): "
      "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
