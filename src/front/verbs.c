@@ -301,7 +301,7 @@ static const struct cs_verb audit_verbs[] = {
     LAST,
 };
 
-#define TENANT_OPTION                                               \
+#define TENANT                                                      \
     {                                                               \
         "tenant", 0, "NAME", "whose (default default)", NULL, false \
     }
@@ -311,16 +311,16 @@ static const struct cs_option executions_list_options[] = {
     {"status", 0, "STATUS", "only those that are so",
      "running awaiting_approval completed failed denied cancelled", false},
     {"limit", 'n', "N", "how many, the newest first (default 20)", NULL, false},
-    TENANT_OPTION,
+    TENANT,
     OUTPUT,
     END,
 };
 
-static const struct cs_option executions_show_options[] = {TENANT_OPTION, OUTPUT, END};
+static const struct cs_option executions_show_options[] = {TENANT, OUTPUT, END};
 
 static const struct cs_option executions_provenance_options[] = {
     {"attest", 0, NULL, "signed: an in-toto statement in a DSSE envelope", NULL, false},
-    TENANT_OPTION,
+    TENANT,
     OUTPUT,
     END,
 };
@@ -338,24 +338,11 @@ static const struct cs_verb executions_verbs[] = {
     LAST,
 };
 
-static const struct cs_option cache_clear_options[] = {
-    {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
-    END,
-};
-
-static const struct cs_verb cache_verbs[] = {
-    {"cache clear", "", "forget the answers that are kept",
-     "Those in the data directory. What a server that runs has in memory is forgotten by DELETE "
-     "/cache (with an admin key), or when it expires.\n",
-     cache_clear_options, cs_verb_cache_clear, NULL, NULL},
-    LAST,
-};
-
 static const struct cs_option artifacts_list_options[] = {
     {"session", 's', "ID", "only those of this session", NULL, false},
     {"execution", 'e', "ID", "only those of this execution", NULL, false},
     {"limit", 'n', "N", "how many (default 50, at most 1000)", NULL, false},
-    TENANT_OPTION,
+    TENANT,
     OUTPUT,
     END,
 };
@@ -364,7 +351,7 @@ static const struct cs_option artifacts_get_options[] = {
     {"to", 'O', "FILE", "write it to this file instead of stdout", NULL, false},
     {"offset", 0, "N", "from this byte on", NULL, false},
     {"length", 0, "N", "at most so many bytes", NULL, false},
-    TENANT_OPTION,
+    TENANT,
     END,
 };
 
@@ -372,12 +359,12 @@ static const struct cs_option artifacts_lineage_options[] = {
     {"direction", 'd', "WAY", "up: what it was made from (default); down: what was made from it",
      "up down both", false},
     {"depth", 0, "N", "how many executions away (default 32)", NULL, false},
-    TENANT_OPTION,
+    TENANT,
     {"output", 'o', "FORMAT", "text (default), json, or dot for Graphviz", "text json dot", false},
     END,
 };
 
-static const struct cs_option artifacts_remove_options[] = {TENANT_OPTION, END};
+static const struct cs_option artifacts_remove_options[] = {TENANT, END};
 
 static const struct cs_verb artifacts_verbs[] = {
     {"artifacts list", "", "what is kept, newest first", "", artifacts_list_options,
@@ -395,6 +382,19 @@ static const struct cs_verb artifacts_verbs[] = {
      artifacts_lineage_options, cs_verb_artifacts_lineage, NULL, NULL},
     {"artifacts remove", "ID", "remove the content of one", "", artifacts_remove_options,
      cs_verb_artifacts_remove, NULL, NULL},
+    LAST,
+};
+
+static const struct cs_option cache_clear_options[] = {
+    {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
+    END,
+};
+
+static const struct cs_verb cache_verbs[] = {
+    {"cache clear", "", "forget the answers that are kept",
+     "Those in the data directory. What a server that runs has in memory is forgotten by DELETE "
+     "/cache (with an admin key), or when it expires.\n",
+     cache_clear_options, cs_verb_cache_clear, NULL, NULL},
     LAST,
 };
 
@@ -548,15 +548,15 @@ const struct cs_verb cs_verbs[] = {
      "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
      "data directory, for all that use it.\n",
      no_options, cs_verb_tools, "This program", keys_verbs},
-    {"cache", "VERB", "answers of executions that are kept",
-     "An execution that is asked for again within cache.ttl is answered with what the first one "
-     "answered, if all it did was to read.\n",
-     no_options, cs_verb_tools, NULL, cache_verbs},
     {"artifacts", "VERB", "what executions left behind: files, large results, stored values",
      "Files that programs leave in /workspace/out, results that are too large for an answer, and "
      "what caisson.storage.put was given. They are kept in the data directory as long as their "
      "executions, and up to artifacts.quota.\n",
      no_options, cs_verb_tools, NULL, artifacts_verbs},
+    {"cache", "VERB", "answers of executions that are kept",
+     "An execution that is asked for again within cache.ttl is answered with what the first one "
+     "answered, if all it did was to read.\n",
+     no_options, cs_verb_tools, NULL, cache_verbs},
     {"config", "VERB", "the settings: show them, check them, explain them",
      "Settings are in the same file as the servers (see 'caisson help add'): "
      "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
