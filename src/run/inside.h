@@ -338,6 +338,7 @@ struct cs_player;
 /* cache.c */
 int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
 void cs_cache_keep(struct cs_run *run);    /* it is done: is it worth keeping? Ends run->cache */
+void cs_cache_record(struct cs_run *run);  /* its end is about to be put on record: so is this */
 void cs_cache_settled(struct cs_run *run); /* its session has not been given back yet */
 /* What its answer depends on: a tool that it called; all there are. Or it depends on so much that
  * it is not kept. */
