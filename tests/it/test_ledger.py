@@ -183,11 +183,13 @@ def test_what_was_done_to_it_is_said(t):
 def test_a_backup_is_made_while_it_runs(t):
     with Daemon(t) as d:
         d.post("/executions", {"code": "return 1"})
-        t.status(t.caisson("backup", "copy.db"), 0)
+        t.status(t.caisson("backup", "copy.tar"), 0)
         d.post("/executions", {"code": "return 2"})
-        again = t.caisson("backup", "copy.db")
+        again = t.caisson("backup", "copy.tar")
         t.true(again.status != 0, "an old copy was overwritten")
-    copy, now = fits(t, "copy.db"), fits(t)
+    t.has(t.caisson("audit", "verify", "copy.tar").err, "tar xf", "stderr")
+    subprocess.run(["tar", "xf", "copy.tar", "caisson.db"], cwd=t.dir, check=True)
+    copy, now = fits(t, "caisson.db"), fits(t)
     t.true(copy["entries"] < now["entries"], "%s %s" % (copy, now))
 
 
