@@ -138,6 +138,22 @@ return { out, dice: Math.random(), at: Date.now() };
         t.true(1 <= count("add", "k%d" % i) <= 2, "k%d: %d" % (i, count("add", "k%d" % i)))
 
 
+def test_of_two_that_start_one_goes_on_with_it(t):
+    count = world(t)
+    with Daemon(t) as d:
+        executions = [begin(t, d, STEPS.replace('"a"', '"a%d"' % i).replace('"b"', '"b%d"' % i) % ("add", 1500, 0), durable=True)
+                      for i in range(4)]
+        until(t, "the first calls", lambda: all(count("add", "a%d" % i) for i in range(4)))
+        time.sleep(0.2)
+        kill(t, d)
+    with Daemon(t) as d, Daemon(t) as other:
+        for execution in executions:
+            t.equal(ended(t, d, execution)["status"], "completed")
+            t.equal(other.get("/executions/" + execution).json()["status"], "completed")
+    for i in range(4):
+        t.equal((count("add", "a%d" % i), count("add", "b%d" % i)), (1, 1), "effects of %d" % i)
+
+
 def test_what_may_have_happened_is_asked_about_and_tried_again(t):
     count = world(t)
     with Daemon(t) as d:
