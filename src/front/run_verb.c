@@ -81,8 +81,6 @@ static bool take_record_option(struct cs_run_args *a, const char *name, const ch
 static int take_option(struct cs_run_args *a, const struct cs_option *o, const char *value,
                        struct cs_err *err)
 {
-    if (take_record_option(a, o->name, value))
-        return 0;
     switch (o->letter ? o->letter : o->name[0]) {
     case 'e':
         cs_buf_clear(&a->code);
@@ -157,7 +155,8 @@ static int take_words(struct cs_run_args *a, const struct cs_verb *verb, int arg
     const char *value;
     int got;
     while ((got = cs_args_next(&args, &option, &value, err)) > 0) {
-        if (option && take_option(a, option, value, err) < 0)
+        if (option && !take_record_option(a, option->name, value) &&
+            take_option(a, option, value, err) < 0)
             return -1;
         if (!option && a->file)
             return cs_fail(err, CS_INVALID, "one program at a time, but there are '%s' and '%s'",

@@ -159,6 +159,7 @@ static int open_rest(struct serve *s, struct cs_err *err)
         .store = d->world.store,
         .sessions = d->world.sessions,
         .watch = d->world.watch,
+        .ledger = d->world.ledger,
         .code_bytes = d->settings.limits_code,
         .inputs_bytes = d->settings.limits_inputs,
         .file_bytes = d->settings.session_files,

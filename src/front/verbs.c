@@ -301,6 +301,90 @@ static const struct cs_verb audit_verbs[] = {
     LAST,
 };
 
+#define TENANT                                                      \
+    {                                                               \
+        "tenant", 0, "NAME", "whose (default default)", NULL, false \
+    }
+
+static const struct cs_option executions_list_options[] = {
+    {"session", 's', "ID", "only of this session", NULL, false},
+    {"status", 0, "STATUS", "only those that are so",
+     "running awaiting_approval completed failed denied cancelled", false},
+    {"limit", 'n', "N", "how many, the newest first (default 20)", NULL, false},
+    TENANT,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option executions_show_options[] = {TENANT, OUTPUT, END};
+
+static const struct cs_option executions_provenance_options[] = {
+    {"attest", 0, NULL, "signed: an in-toto statement in a DSSE envelope", NULL, false},
+    TENANT,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb executions_verbs[] = {
+    {"executions list", "", "what ran, newest first", "", executions_list_options,
+     cs_verb_executions_list, NULL, NULL},
+    {"executions show", "ID", "all that is known about one: its envelope", "",
+     executions_show_options, cs_verb_executions_show, NULL, NULL},
+    {"executions provenance", "ID", "where its result comes from",
+     "Hashes of code, inputs and outputs, the tools it called, on whose word, and the hash of its "
+     "last entry in the ledger. With --attest it is signed with the key of the ledger "
+     "('caisson audit key').\n",
+     executions_provenance_options, cs_verb_executions_provenance, NULL, NULL},
+    LAST,
+};
+
+static const struct cs_option artifacts_list_options[] = {
+    {"session", 's', "ID", "only those of this session", NULL, false},
+    {"execution", 'e', "ID", "only those of this execution", NULL, false},
+    {"limit", 'n', "N", "how many (default 50, at most 1000)", NULL, false},
+    TENANT,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option artifacts_get_options[] = {
+    {"to", 'O', "FILE", "write it to this file instead of stdout", NULL, false},
+    {"offset", 0, "N", "from this byte on", NULL, false},
+    {"length", 0, "N", "at most so many bytes", NULL, false},
+    TENANT,
+    END,
+};
+
+static const struct cs_option artifacts_lineage_options[] = {
+    {"direction", 'd', "WAY", "up: what it was made from (default); down: what was made from it",
+     "up down both", false},
+    {"depth", 0, "N", "how many executions away (default 32)", NULL, false},
+    TENANT,
+    {"output", 'o', "FORMAT", "text (default), json, or dot for Graphviz", "text json dot", false},
+    END,
+};
+
+static const struct cs_option artifacts_remove_options[] = {TENANT, END};
+
+static const struct cs_verb artifacts_verbs[] = {
+    {"artifacts list", "", "what is kept, newest first", "", artifacts_list_options,
+     cs_verb_artifacts_list, NULL, NULL},
+    {"artifacts get", "ID", "print the content of one, or write it to a file",
+     "Examples:\n"
+     "  caisson artifacts get art_0123456789abcdef0123456789abcdef -O report.csv\n",
+     artifacts_get_options, cs_verb_artifacts_get, NULL, NULL},
+    {"artifacts lineage", "ID", "where one comes from: executions, artifacts, inputs and calls",
+     "What was removed is still named, as long as something that was made from it is kept.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson artifacts lineage art_0123456789abcdef0123456789abcdef\n"
+     "  caisson artifacts lineage art_0123456789abcdef0123456789abcdef -o dot | dot -Tsvg\n",
+     artifacts_lineage_options, cs_verb_artifacts_lineage, NULL, NULL},
+    {"artifacts remove", "ID", "remove the content of one", "", artifacts_remove_options,
+     cs_verb_artifacts_remove, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_option cache_clear_options[] = {
     {"tenant", 0, "NAME", "only this one's; otherwise all", NULL, false},
     END,
@@ -464,6 +548,11 @@ const struct cs_verb cs_verbs[] = {
      "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
      "data directory, for all that use it.\n",
      no_options, cs_verb_tools, "This program", keys_verbs},
+    {"artifacts", "VERB", "what executions left behind: files, large results, stored values",
+     "Files that programs leave in /workspace/out, results that are too large for an answer, and "
+     "what caisson.storage.put was given. They are kept in the data directory as long as their "
+     "executions, and up to artifacts.quota.\n",
+     no_options, cs_verb_tools, NULL, artifacts_verbs},
     {"cache", "VERB", "answers of executions that are kept",
      "An execution that is asked for again within cache.ttl is answered with what the first one "
      "answered, if all it did was to read.\n",
@@ -498,6 +587,9 @@ const struct cs_verb cs_verbs[] = {
      "  caisson stats --window 7d\n"
      "  caisson stats --tenant acme -o json\n",
      stats_options, cs_verb_stats, NULL, NULL},
+    {"executions", "VERB", "what ran, and where its results come from",
+     "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
+     NULL, executions_verbs},
     {"audit", "VERB", "the ledger: what happened, and the proof of it",
      "Every execution, call, key, session, change of configuration and refused request is an entry "
      "of one chain of hashes, signed with the key of this data directory. docs/ledger.md explains "

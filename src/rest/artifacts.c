@@ -3,16 +3,17 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "rest/inside.h"
 
 static void put_artifact(struct cs_json_writer *w, const struct cs_artifact_row *row)
 {
     char hex[65];
-    for (size_t i = 0; i < sizeof row->hash; i++)
-        snprintf(hex + 2 * i, 3, "%02x", row->hash[i]);
+    cs_hex(row->hash, sizeof row->hash, hex);
     cs_json_open(w, '{');
     cs_put_text(w, "artifact_id", row->id);
     cs_put_text(w, "name", row->name);
+    cs_put_text(w, "kind", row->kind);
     cs_put_text(w, "media_type", row->media_type);
     cs_put_number(w, "size", row->size);
     cs_put_text(w, "sha256", cs_str(hex));
@@ -120,6 +121,21 @@ static void answer_part(struct cs_visit *v, const struct cs_artifact_row *row, c
     cs_visit_reply(v, 206, type, content);
 }
 
+/* The content never changes: its hash is its tag. */
+static bool answer_known(struct cs_visit *v, const struct cs_artifact_row *row)
+{
+    char tag[67] = "\"";
+    cs_hex(row->hash, sizeof row->hash, tag + 1);
+    tag[65] = '"';
+    tag[66] = '\0';
+    cs_visit_set(v, "ETag", cs_str(tag));
+    struct cs_str known = v->x ? cs_exchange_header(v->x, "If-None-Match") : (struct cs_str){0};
+    if (!known.len || !memmem(known.at, known.len, tag, sizeof tag - 1))
+        return false;
+    cs_visit_reply(v, 304, NULL, (struct cs_str){0});
+    return true;
+}
+
 static void on_content(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
                        size_t count, struct cs_str content)
 {
@@ -129,6 +145,8 @@ static void on_content(void *ctx, const struct cs_err *err, const struct cs_arti
         return;
     }
     const char *type = media_type(v, rows->media_type);
+    if (answer_known(v, rows))
+        return;
     cs_visit_set(v, "Accept-Ranges", CS_STR("bytes"));
     if (v->has_range) {
         answer_part(v, rows, type, content);
@@ -155,4 +173,67 @@ void cs_rest_get_artifact(struct cs_visit *v)
     else
         cs_store_artifact_get(v->rest->o.store, cs_visit_tenant(v), v->parts[0], v->offset, max,
                               on_content, v);
+}
+
+/* --- removed --- */
+
+static void on_removed(void *ctx, const struct cs_err *err)
+{
+    struct cs_visit *v = ctx;
+    if (err->code != CS_OK)
+        cs_visit_fail(v, 0, err);
+    else
+        cs_visit_reply(v, 204, NULL, (struct cs_str){0});
+}
+
+void cs_rest_delete_artifact(struct cs_visit *v)
+{
+    if (v->parts[0].len > 64)
+        cs_visit_failf(v, 0, CS_MISSING, "there is no such artifact");
+    else
+        cs_store_artifact_remove(v->rest->o.store, cs_visit_tenant(v), v->parts[0], on_removed, v);
+}
+
+/* --- lineage --- */
+
+static void on_lineage(void *ctx, const struct cs_err *err, const struct cs_lineage_found *found)
+{
+    struct cs_visit *v = ctx;
+    if (err->code != CS_OK) {
+        cs_visit_fail(v, 0, err);
+        return;
+    }
+    CS_AUTO_BUF struct cs_buf text = {0};
+    if (cs_str_is(v->query, "dot")) {
+        cs_lineage_dot(found, &text);
+        cs_visit_reply(v, 200, "text/vnd.graphviz; charset=utf-8", cs_buf_str(&text));
+        return;
+    }
+    cs_lineage_json(found, &text);
+    cs_visit_json(v, 200, &text);
+}
+
+void cs_rest_get_lineage(struct cs_visit *v)
+{
+    struct cs_lineage_want want = {.up = true};
+    struct cs_str way = cs_visit_query(v, "direction");
+    uint64_t depth = 0;
+    v->query = cs_visit_query(v, "format");
+    if (!cs_visit_number(v, "depth", 1, 1000, 32, &depth))
+        return;
+    if (way.len && !cs_str_is(way, "up") && !cs_str_is(way, "down") && !cs_str_is(way, "both")) {
+        cs_visit_failf(v, 0, CS_INVALID, "direction: must be up, down or both");
+        return;
+    }
+    if (v->query.len && !cs_str_is(v->query, "json") && !cs_str_is(v->query, "dot")) {
+        cs_visit_failf(v, 0, CS_INVALID, "format: must be json or dot");
+        return;
+    }
+    want.up = !cs_str_is(way, "down");
+    want.down = way.len && !cs_str_is(way, "up");
+    want.depth = (uint32_t)depth;
+    if (v->parts[0].len > 64)
+        cs_visit_failf(v, 0, CS_MISSING, "there is no such artifact");
+    else
+        cs_store_lineage(v->rest->o.store, cs_visit_tenant(v), v->parts[0], &want, on_lineage, v);
 }

@@ -183,6 +183,7 @@ void cs_rest_get_metrics(struct cs_visit *v);
 void cs_rest_post_execution(struct cs_visit *v);
 void cs_rest_get_executions(struct cs_visit *v);
 void cs_rest_get_execution(struct cs_visit *v);
+void cs_rest_get_provenance(struct cs_visit *v);
 void cs_rest_get_trace(struct cs_visit *v);
 void cs_rest_get_logs(struct cs_visit *v);
 void cs_rest_delete_execution(struct cs_visit *v);
@@ -206,6 +207,8 @@ void cs_rest_delete_file(struct cs_visit *v);
 
 void cs_rest_get_artifacts(struct cs_visit *v);
 void cs_rest_get_artifact(struct cs_visit *v);
+void cs_rest_delete_artifact(struct cs_visit *v);
+void cs_rest_get_lineage(struct cs_visit *v);
 
 /* --- executions.c, for the others --- */
 

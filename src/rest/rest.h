@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "http/http.h"
+#include "ledger/ledger.h"
 #include "policy/keys.h"
 #include "run/run.h"
 #include "watch/watch.h"
@@ -29,6 +30,7 @@ struct cs_rest_options {
     struct cs_store *store;
     struct cs_sessions *sessions;
     struct cs_watch *watch;
+    const struct cs_ledger *ledger;    /* NULL: nothing can be attested */
     uint64_t code_bytes, inputs_bytes; /* of one request */
     uint64_t file_bytes;               /* of a file that is put into a session; 0: 10 MB */
     uint32_t timeout_ms;               /* of an execution that asks for none */

@@ -20,7 +20,6 @@ static void on_held(void *ctx, const struct cs_err *err, const struct cs_held *h
     run->result.session_id = run->request.session;
     run->state = cs_arena_dup(&run->arena, held->state);
     run->state_bytes = held->state_bytes;
-    run->session_version = held->version;
     run->workspace = held->workspace;
     run->workspace_out = held->workspace_out;
     if (run->resume)
@@ -38,7 +37,8 @@ int cs_step_hold(struct cs_run *run, struct cs_err *err)
     uint64_t wait = r->limits.wall_clock < UINT32_MAX ? r->limits.wall_clock : UINT32_MAX;
     if (run->resume)
         wait = UINT32_MAX;
-    run->hold = cs_session_hold(run->runner->sessions, run->tenant, r->session,
+    struct cs_str durable = r->durable ? cs_str(run->result.execution_id) : (struct cs_str){0};
+    run->hold = cs_session_hold(run->runner->sessions, run->tenant, r->session, durable,
                                 r->session_must_be_free ? 0 : (uint32_t)wait, on_held, run);
     return CS_LATER;
 }
@@ -62,7 +62,7 @@ int cs_step_release(struct cs_run *run, struct cs_err *err)
     if (!run->hold)
         return CS_ON;
     struct cs_str state = run->result.failed ? (struct cs_str){0} : run->new_state;
-    if (run->resume && run->resume->session_moved)
+    if (run->resume && run->resume->released)
         cs_session_return(run->hold, state, on_released, run);
     else
         cs_session_release(run->hold, state, on_released, run);

@@ -112,7 +112,7 @@ struct cs_run {
     /* hold.c */
     struct cs_hold *hold;
     struct cs_str state, new_state;
-    uint64_t state_bytes, session_version;
+    uint64_t state_bytes;
     const char *workspace, *workspace_out;
 
     /* the record */

@@ -49,6 +49,7 @@ struct cs_journal {
     struct cs_keymap tally; /* how often each key was asked for */
     struct open_wish *open;
     size_t open_count, open_cap;
+    int64_t start_us;
     struct cs_run *run;  /* NULL: it is gone, and parts are still on their way */
     unsigned on_the_way; /* parts of a durable one */
     int64_t time_us;     /* of the last thing that was heard */
@@ -328,6 +329,7 @@ void cs_journal_begin(struct cs_run *run, int64_t start_us)
         why_not(run, cs_buf_cstr(&why));
     }
     struct cs_journal *j = open_journal(run);
+    j->start_us = start_us;
     if (run->player || j->failed) /* what is played has begun */
         return;
     if (!j->has_head)
@@ -338,7 +340,6 @@ void cs_journal_begin(struct cs_run *run, int64_t start_us)
     cs_put_u64(&j->out, (uint64_t)start_us);
     cs_put_u8(&j->out, run->hold != NULL);
     cs_put_u64(&j->out, run->state_bytes);
-    cs_put_u64(&j->out, run->session_version);
     put_ref(run, run->state);
     put_ref(run, run->catalogue ? cs_catalogue_globals(run->catalogue) : (struct cs_str){0});
     end_record(j, mark);
@@ -436,6 +437,18 @@ void cs_journal_sent(struct cs_run *run, uint64_t id,
 
 /* --- it is over --- */
 
+/* A call may have been answered when the program was over already. */
+static void put_asked(struct cs_run *run, const struct open_wish *o)
+{
+    struct cs_journal *j = run->journal;
+    bool noted = o->call && o->call <= run->result.tool_calls;
+    const struct cs_call *call = noted ? &run->records[o->call - 1] : NULL;
+    size_t mark = begin_event(j, CS_RECORD_ASKED, (int)o->kind, o);
+    cs_put_u8(&j->out, (uint8_t)(call ? call->status : CS_CALL_CANCELLED));
+    cs_put_u64(&j->out, call ? call->result_bytes : 0);
+    end_record(j, mark);
+}
+
 void cs_journal_ended(struct cs_run *run, const struct cs_job_end *end)
 {
     struct cs_journal *j = run->journal;
@@ -443,13 +456,15 @@ void cs_journal_ended(struct cs_run *run, const struct cs_job_end *end)
     if (!j || j->failed)
         return;
     for (size_t i = 0; i < j->open_count; i++)
-        end_record(j, begin_event(j, CS_RECORD_ASKED, (int)j->open[i].kind, &j->open[i]));
+        put_asked(run, &j->open[i]);
     if (end->state.len)
         cs_sha256(end->state, hash);
     size_t mark = begin_record(j, CS_RECORD_END);
     cs_put_u8(&j->out, (uint8_t)end->how);
     cs_put_u8(&j->out, (uint8_t)end->limit);
     cs_put_u8(&j->out, end->scratch_full);
+    uint64_t end_us = (uint64_t)j->start_us + end->wall_us;
+    cs_put_u64(&j->out, end_us > (uint64_t)j->time_us ? end_us : (uint64_t)j->time_us);
     cs_put_str(&j->out, cs_strn((const char *)hash, sizeof hash));
     end_record(j, mark);
     is_too_large(run);

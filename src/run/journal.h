@@ -66,7 +66,7 @@ struct cs_journal_doc {
     struct cs_journal_ref texts[CS_TEXT_COUNT];
     struct cs_str principal, session, intent, actor_type;
     struct cs_limits limits; /* wanted */
-    uint64_t seed[2], state_bytes, session_version;
+    uint64_t seed[2], state_bytes;
     bool has_state;
     int64_t start_us;
     struct cs_journal_event *events;
@@ -75,6 +75,7 @@ struct cs_journal_doc {
     bool ended, scratch_full;
     enum cs_ending how;
     enum cs_limit limit;
+    int64_t end_us;
     unsigned char state_hash[32]; /* of the state it left; zero: as it was */
     struct cs_arena arena;
 };

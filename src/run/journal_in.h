@@ -9,8 +9,8 @@
  *   HEARD    u8 what, str key, u32 occurrence, u32 call, str server, str tool, u64 time,
  *            u8 status, u8 answer, str canonical, ref payload
  *   SENT     as HEARD, up to time
- *   ASKED    as SENT
- *   END      u8 how, u8 limit, u8 scratch was full, str hash of the state
+ *   ASKED    as SENT, then u8 status, u64 bytes of its result
+ *   END      u8 how, u8 limit, u8 scratch was full, u64 time, str hash of the state
  *
  * A ref is u8 0 and a string, or u8 1, u64 size and the string of its hash: a blob.
  */

@@ -150,7 +150,6 @@ static void read_begin(struct reader *r, struct cs_journal_doc *doc)
     doc->start_us = take_time(r);
     doc->has_state = take_u8(r, 1);
     doc->state_bytes = take_u64(r);
-    doc->session_version = take_u64(r);
     take_ref(r, &doc->texts[CS_TEXT_STATE]);
     take_ref(r, &doc->texts[CS_TEXT_GLOBALS]);
 }
@@ -164,9 +163,13 @@ static void read_event(struct reader *r, struct cs_journal_event *e)
     e->server = take_str(r);
     e->tool = take_str(r);
     e->time_us = take_time(r);
-    if (e->kind != CS_JOURNAL_HEARD)
+    if (e->kind == CS_JOURNAL_SENT)
         return;
     e->status = (enum cs_call_status)take_u8(r, CS_CALL_CANCELLED);
+    if (e->kind == CS_JOURNAL_ASKED) {
+        e->size = take_u64(r);
+        return;
+    }
     e->answer = (enum cs_answer)take_u8(r, CS_ANSWER_TEXT);
     e->canonical = take_str(r);
     struct cs_journal_ref ref = {0};
@@ -183,6 +186,7 @@ static void read_end(struct reader *r, struct cs_journal_doc *doc)
     doc->how = (enum cs_ending)take_u8(r, CS_ENDED_FAILED);
     doc->limit = (enum cs_limit)take_u8(r, CS_LIMIT_COUNT - 1);
     doc->scratch_full = take_u8(r, 1);
+    doc->end_us = take_time(r);
     take_hash(r, doc->state_hash);
 }
 

@@ -291,6 +291,10 @@ bool cs_player_wish(struct cs_player *p, const struct cs_wish *wish)
     slot->asked = true;
     slot->id = wish->id;
     slot->record = note_call(run, wish, e);
+    if (e->kind == CS_JOURNAL_ASKED && slot->record != UINT32_MAX) {
+        run->records[slot->record].status = e->status;
+        run->records[slot->record].result_bytes = e->size;
+    }
     if (run->again && cs_again_known(run, wish, e)) {
         p->left -= is_answer(e); /* it gets to know otherwise */
         slot->heard = true;

@@ -53,6 +53,20 @@ static void fail(struct cs_again *a, const struct cs_err *err)
     finish(a, &replayed);
 }
 
+/* Somebody or something else ended it then; it would have gone on. */
+static bool from_outside(const struct cs_journal_doc *doc)
+{
+    return doc->ended && (doc->how == CS_ENDED_CANCELLED ||
+                          (doc->how == CS_ENDED_LIMIT && doc->limit == CS_LIMIT_WALL_CLOCK));
+}
+
+/* It stands where the other one stood when it was ended, or waits for what never comes. */
+static void stop(struct cs_run *run)
+{
+    run->again->stuck = true;
+    cs_job_cancel(run->job);
+}
+
 /* --- where they part --- */
 
 static void part(struct cs_run *run, struct cs_str server, struct cs_str tool, const char *why)
@@ -137,6 +151,11 @@ bool cs_again_unknown(struct cs_run *run, const struct cs_wish *wish)
                                         "a file operation that was not recorded",
                                         "a module that was not recorded"};
     struct cs_str name = wish->kind == CS_WISH_CALL ? wish->tool : wish->path;
+    const struct cs_again *a = run->again;
+    if (!a->changed && from_outside(&a->doc) && cs_player_over(run->player)) {
+        stop(run); /* it did not get that far */
+        return true;
+    }
     part(run, wish->server, name, whats[wish->kind]);
     if (wish->kind == CS_WISH_FILE)
         answer_file(run, wish);
@@ -174,17 +193,10 @@ void cs_again_damaged(struct cs_run *run, const struct cs_err *err)
 
 void cs_again_idle(struct cs_run *run, int64_t due_us)
 {
-    if (cs_player_idle(run->player, due_us))
-        return;
-    run->again->stuck = true;
-    cs_job_cancel(run->job);
-}
-
-/* Somebody or something else ended it then; it would have gone on. */
-static bool from_outside(const struct cs_journal_doc *doc)
-{
-    return doc->ended && (doc->how == CS_ENDED_CANCELLED ||
-                          (doc->how == CS_ENDED_LIMIT && doc->limit == CS_LIMIT_WALL_CLOCK));
+    const struct cs_again *a = run->again;
+    bool as_then = !a->changed && from_outside(&a->doc) && cs_player_over(run->player);
+    if ((as_then && due_us > a->doc.end_us) || !cs_player_idle(run->player, due_us))
+        stop(run);
 }
 
 const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,

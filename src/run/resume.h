@@ -31,8 +31,8 @@ struct cs_resume {
     bool started;               /* the verdict was heard */
     bool live;                  /* the record is over */
     bool paused;                /* its clock stands still */
-    bool session_moved; /* since it was recorded: it may come to its end, but do nothing new */
-    struct cs_err lost; /* why it cannot go on */
+    bool released;              /* its session has what it left: only its end is not on record */
+    struct cs_err lost;         /* why it cannot go on */
 };
 
 void cs_resume_free(struct cs_resume *resume);

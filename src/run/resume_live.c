@@ -115,14 +115,13 @@ void cs_resume_done(struct cs_run *run)
 
 /* --- it begins once more --- */
 
-/* Its session may have gone on without it; or it is its own doing, and only the record of its end
- * is missing. Which, is known when it ends without having done anything new. */
+/* Nobody was in its session meanwhile: the state is the one it began with, or the one it left. */
 void cs_resume_held(struct cs_run *run, const struct cs_held *held)
 {
     struct cs_resume *r = run->resume;
     if (!run->player)
         return; /* it had not begun */
-    r->session_moved = held->version != r->doc.session_version;
+    r->released = held->released;
     run->state = r->doc.texts[CS_TEXT_STATE].text;
 }
 
@@ -295,12 +294,12 @@ static void give_up(struct cs_run *run, enum cs_code code, const char *why)
 static void go_live(struct cs_run *run, struct cs_kept_wish *k)
 {
     struct cs_resume *r = run->resume;
-    if (!r->session_moved && k->sent) {
+    if (!r->released && k->sent) {
         ask(run, k);
         return;
     }
-    if (r->session_moved)
-        give_up(run, CS_SYSTEM, "its session went on without it while no process ran it");
+    if (r->released)
+        give_up(run, CS_SYSTEM, "it had ended, and goes another way than its journal says");
     else
         do_now(run, &k->wish);
     drop(k);
@@ -360,7 +359,7 @@ bool cs_resume_wish(struct cs_run *run, const struct cs_wish *wish, bool played)
         return true;
     if (!r->live)
         append(&r->held, keep(wish, sent));
-    else if (r->session_moved || sent)
+    else if (r->released || sent)
         go_live(run, keep(wish, sent));
     else
         return false;

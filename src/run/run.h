@@ -383,4 +383,13 @@ void cs_digest(struct cs_str envelope, uint64_t tokens, struct cs_buf *out);
 /* About how many tokens a text is for a model. */
 uint64_t cs_token_estimate(struct cs_str text);
 
+/* lineage_text.c: the graph of an artifact, for people and programs:
+ *
+ *     {"artifact_id", "complete", "nodes": [{"id", "type": "artifact" | "execution" | "input" |
+ *      "call" | "session", ...}], "edges": [{"from", "to", "relation": "read" | "made"}]}
+ *
+ * or for Graphviz. */
+void cs_lineage_json(const struct cs_lineage_found *found, struct cs_buf *out);
+void cs_lineage_dot(const struct cs_lineage_found *found, struct cs_buf *out);
+
 #endif

@@ -123,7 +123,8 @@ static void begin(struct job *j, struct cs_str id, struct cs_str path)
     if (!j->list)
         memcpy(j->path, path.at, path.len);
     if (j->changed)
-        j->hold = cs_session_hold(j->s, cs_str(j->tenant), id, CHANGE_WAIT_MS, on_held, j);
+        j->hold = cs_session_hold(j->s, cs_str(j->tenant), id, (struct cs_str){0}, CHANGE_WAIT_MS,
+                                  on_held, j);
     else
         cs_store_session_get(j->s->store, cs_str(j->tenant), id, on_alive, j);
 }

@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "run/inside.h"
 #include "run/session_in.h"
 
 #define TRY_AGAIN_MS 20
@@ -42,9 +43,10 @@ struct cs_hold {
     char *workspace, *workspace_out;
     struct cs_quota quota;
     int has_files;
-    bool gone;           /* the session ended meanwhile */
-    bool returned;       /* it is counted, and its state stored, already; */
-    struct cs_err moved; /* or not */
+    bool gone;                  /* the session ended meanwhile */
+    bool returned;              /* it is counted, and its state stored, already */
+    bool resting;               /* somebody else comes first, who is not there yet */
+    char execution[CS_ID_TEXT]; /* empty: none that outlives its process */
     void (*done)(void *ctx, const struct cs_err *err, const struct cs_held *held);
     void *ctx;
     cs_stored *released;
@@ -124,10 +126,67 @@ static void on_removed(uv_work_t *w, int status)
     fail(w->data);
 }
 
+static void on_again(uv_timer_t *t)
+{
+    struct cs_hold *h = t->data;
+    h->resting = false;
+    enter(h);
+}
+
+static void try_later(struct cs_hold *h)
+{
+    uint64_t now = uv_now(h->s->loop);
+    uint64_t left = h->deadline > now ? h->deadline - now : 0;
+    uv_timer_start(&h->timer, on_again, left < TRY_AGAIN_MS ? left : TRY_AGAIN_MS, 0);
+}
+
+/* A durable execution that is in it comes first, even if its process is gone. Of one that is, that
+ * is on record before anything follows from it. */
+static bool may_enter(struct cs_hold *h, const struct cs_session_row *row)
+{
+    if (row->holder.len)
+        return cs_str_is(row->holder, h->execution);
+    if (h->execution[0])
+        cs_store_session_hold(h->s->store, cs_str(h->tenant), cs_str(h->id), cs_str(h->execution),
+                              NULL, NULL);
+    return true;
+}
+
+/* To the end of the line: the one that comes first may stand in it. */
+static void rest(struct cs_hold *h, struct cs_str holder)
+{
+    struct cs_sessions *s = h->s;
+    struct cs_hold **at = &s->holds;
+    h->working = false;
+    cs_closep(&h->lock);
+    if (s->closing || uv_now(s->loop) >= h->deadline) {
+        cs_fail(&h->err, CS_CONFLICT, "the durable execution %.*s is in session %s",
+                CS_STR_ARG(holder), h->id);
+        fail(h);
+        return;
+    }
+    while (*at != h)
+        at = &(*at)->next;
+    *at = h->next;
+    h->next = NULL;
+    while (*at)
+        at = &(*at)->next;
+    *at = h;
+    h->resting = true;
+    try_later(h);
+    struct cs_hold *next = first_of(s, h->id);
+    if (next != h && !next->held && !next->working && !next->resting)
+        enter(next);
+}
+
 static void on_read(void *ctx, const struct cs_err *err, const struct cs_session_row *rows,
                     size_t count)
 {
     struct cs_hold *h = ctx;
+    if (err->code == CS_OK && count && !h->dropped && !may_enter(h, rows)) {
+        rest(h, rows->holder);
+        return;
+    }
     if (err->code == CS_OK && count && !h->dropped) {
         h->working = false;
         h->held = true;
@@ -135,7 +194,7 @@ static void on_read(void *ctx, const struct cs_err *err, const struct cs_session
         cs_buf_putstr(&h->state, rows->state.len ? rows->state : CS_STR("{}"));
         struct cs_held held = {.state = cs_buf_str(&h->state),
                                .state_bytes = h->s->limits.state_bytes,
-                               .version = h->version,
+                               .released = rows->released,
                                .workspace = h->workspace,
                                .workspace_out = h->workspace_out};
         h->done(h->ctx, &(struct cs_err){0}, &held);
@@ -153,18 +212,6 @@ static void lock_work(uv_work_t *w)
     struct cs_hold *h = w->data;
     h->err = (struct cs_err){0};
     cs_disk_lock(h->s->root, h->id, h->tenant, &h->lock, &h->err);
-}
-
-static void on_again(uv_timer_t *t)
-{
-    enter(t->data);
-}
-
-static void try_later(struct cs_hold *h)
-{
-    uint64_t now = uv_now(h->s->loop);
-    uint64_t left = h->deadline > now ? h->deadline - now : 0;
-    uv_timer_start(&h->timer, on_again, left < TRY_AGAIN_MS ? left : TRY_AGAIN_MS, 0);
 }
 
 static void on_locked(uv_work_t *w, int status)
@@ -231,10 +278,11 @@ static void on_nonsense(void *ctx)
     fail(h);
 }
 
-struct cs_hold *
-cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id, uint32_t wait_ms,
-                void (*done)(void *ctx, const struct cs_err *err, const struct cs_held *held),
-                void *ctx)
+struct cs_hold *cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id,
+                                struct cs_str execution, uint32_t wait_ms,
+                                void (*done)(void *ctx, const struct cs_err *err,
+                                             const struct cs_held *held),
+                                void *ctx)
 {
     struct cs_hold *h = CS_NEW(struct cs_hold), **end = &s->holds;
     h->s = s;
@@ -256,6 +304,7 @@ cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id, u
     }
     memcpy(h->id, id.at, id.len);
     memcpy(h->tenant, tenant.at, tenant.len);
+    snprintf(h->execution, sizeof h->execution, "%.*s", CS_STR_ARG(execution));
     CS_AUTO_BUF struct cs_buf path = {0};
     cs_buf_printf(&path, "%s/%s/files", s->path, h->id);
     h->workspace = cs_strdup(cs_buf_cstr(&path));
@@ -323,9 +372,7 @@ static void check_work(uv_work_t *w)
     struct cs_hold *h = w->data;
     h->err = (struct cs_err){0};
     h->has_files = cs_disk_next(h->s->root, h->id, &h->quota, &h->err);
-    if (h->moved.code != CS_OK)
-        h->err = h->moved;
-    else if (h->has_files >= 0)
+    if (h->has_files >= 0)
         check_state(h, &h->err);
 }
 
@@ -373,11 +420,7 @@ void cs_session_release(struct cs_hold *h, struct cs_str state, cs_stored *done,
 
 void cs_session_return(struct cs_hold *h, struct cs_str state, cs_stored *done, void *ctx)
 {
-    static const struct cs_err moved = {
-        .code = CS_CONFLICT, .msg = "another execution was in it since this one was recorded"};
     h->returned = true;
-    if (h->held && state.len && !cs_str_eq(state, cs_buf_str(&h->state)))
-        h->moved = moved;
     cs_session_release(h, state, done, ctx);
 }
 

@@ -78,23 +78,25 @@ void cs_session_file_remove(struct cs_sessions *s, const struct cs_caller *calle
 struct cs_held {
     struct cs_str state;  /* JSON, never empty */
     uint64_t state_bytes; /* the largest that it may become */
-    uint64_t version;     /* of the session */
+    bool released;        /* this execution was released before, and its process died then */
     /* For struct cs_job_spec, until the release: where its files are, and the directory (made by
      * the sandbox if the program succeeded and changed something) that takes their place at the
      * release. */
     const char *workspace, *workspace_out;
 };
-/* `wait_ms` 0: CS_CONFLICT at once if it is busy. */
-struct cs_hold *
-cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id, uint32_t wait_ms,
-                void (*done)(void *ctx, const struct cs_err *err, const struct cs_held *held),
-                void *ctx);
+/* `wait_ms` 0: CS_CONFLICT at once if it is busy. `execution`: a durable one; nobody else gets in
+ * before it is settled, even if this process dies. Empty: somebody else. */
+struct cs_hold *cs_session_hold(struct cs_sessions *s, struct cs_str tenant, struct cs_str id,
+                                struct cs_str execution, uint32_t wait_ms,
+                                void (*done)(void *ctx, const struct cs_err *err,
+                                             const struct cs_held *held),
+                                void *ctx);
 /* Ends the hold, or the wait for it (then no `done` of the hold runs). `state`: the new one; empty:
  * unchanged. CS_LIMIT, CS_INVALID: state and files could not be kept, and stay what they were;
  * CS_MISSING: the session was ended meanwhile. `done` may be NULL. */
 void cs_session_release(struct cs_hold *hold, struct cs_str state, cs_stored *done, void *ctx);
-/* The same, of an execution that seems to have been released once before its process died: it is
- * not counted again. CS_CONFLICT: no, somebody else was there. */
+/* The same, of one that was released before: its state is there, and it is counted. Its files
+ * are taken over once more. */
 void cs_session_return(struct cs_hold *hold, struct cs_str state, cs_stored *done, void *ctx);
 
 #endif

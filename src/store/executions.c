@@ -53,7 +53,9 @@ static int run_drop(struct cs_db *db, struct cs_op *op)
     int gone = cs_sql_do(db, CS_SQL_EXECUTION_DROP, &op->err, "ss", op->id, op->tenant);
     if (gone == 0)
         return missing(op, op->id);
-    return gone < 0 ? -1 : cs_db_journal_end(db, op->id, &op->err);
+    if (gone < 0 || cs_sql_do(db, CS_SQL_HOLD_END, &op->err, "s", op->id) < 0)
+        return -1;
+    return cs_db_journal_end(db, op->id, &op->err);
 }
 
 /* --- get, list --- */

@@ -144,6 +144,13 @@ const char *const cs_migrations[] = {
     "CREATE INDEX sources_alone ON sources (alone) WHERE alone = 1;"
     "CREATE INDEX sources_artifact ON sources (name) WHERE kind = 'artifact';",
 
+    /* Who is in a session, of those that outlive their process: nobody else gets in before it has
+     * ended. released: the session has its state, and only the record of its end is missing. */
+    "CREATE TABLE holds ("
+    " session TEXT PRIMARY KEY, execution TEXT NOT NULL, released INTEGER NOT NULL DEFAULT 0"
+    ") WITHOUT ROWID;"
+    "CREATE INDEX holds_execution ON holds (execution);",
+
     NULL,
 };
 

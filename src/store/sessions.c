@@ -34,8 +34,11 @@ static int read_rows(struct cs_db *db, sqlite3_stmt *s, bool with_state, struct 
         r->expires = sqlite3_column_int64(s, 7);
         r->idle_ms = sqlite3_column_int64(s, 8);
         r->executions = (uint64_t)sqlite3_column_int64(s, 9);
-        if (with_state)
-            r->state = cs_sql_str(s, 10, &op->arena);
+        if (!with_state)
+            continue;
+        r->state = cs_sql_str(s, 10, &op->arena);
+        r->holder = cs_sql_str(s, 11, &op->arena);
+        r->released = sqlite3_column_int(s, 12) != 0;
     }
     return got;
 }
@@ -99,18 +102,25 @@ static int run_put(struct cs_db *db, struct cs_op *op)
                        ", not %" PRIu64 ")",
                        version, op->number);
     if (cs_sql_do(db, CS_SQL_SESSION_PUT, &op->err, "iiis", (int64_t)(op->text.len > 0), op->when,
-                  op->when, op->id) < 0)
+                  op->when, op->id) < 0 ||
+        cs_sql_do(db, CS_SQL_HOLD_RELEASED, &op->err, "s", op->id) < 0)
         return -1;
     if (!op->text.len)
         return 0;
     return cs_sql_do(db, CS_SQL_STATE_PUT, &op->err, "ss", op->id, op->text) < 0 ? -1 : 0;
 }
 
+static int run_hold(struct cs_db *db, struct cs_op *op)
+{
+    return cs_sql_do(db, CS_SQL_HOLD_PUT, &op->err, "ss", op->id, op->text) < 0 ? -1 : 0;
+}
+
 /* How many sessions that was. */
 static int end(struct cs_db *db, struct cs_str tenant, struct cs_str id, struct cs_err *err)
 {
     int ended = cs_sql_do(db, CS_SQL_SESSION_END, err, "ss", id, tenant);
-    if (ended > 0 && cs_sql_do(db, CS_SQL_STATE_END, err, "s", id) < 0)
+    if (ended > 0 && (cs_sql_do(db, CS_SQL_STATE_END, err, "s", id) < 0 ||
+                      cs_sql_do(db, CS_SQL_HOLD_OF_SESSION_END, err, "s", id) < 0))
         return -1;
     return ended;
 }
@@ -142,6 +152,7 @@ static const struct cs_op_kind
     kind_add = {.writes = true, .steps = true, .run = run_add, .tell = cs_op_tell_stored},
     kind_get = {.run = run_get, .tell = tell}, kind_list = {.run = run_list, .tell = tell},
     kind_put = {.writes = true, .steps = true, .run = run_put, .tell = cs_op_tell_stored},
+    kind_hold = {.writes = true, .run = run_hold, .tell = cs_op_tell_stored},
     kind_end = {.writes = true, .steps = true, .run = run_end, .tell = cs_op_tell_stored},
     kind_expire = {.writes = true, .steps = true, .run = run_expire, .tell = tell};
 
@@ -197,6 +208,14 @@ void cs_store_session_put(struct cs_store *store, struct cs_str tenant, struct c
     op->done.stored = done;
     op->number = version;
     op->when = now;
+    cs_op_ask(op);
+}
+
+void cs_store_session_hold(struct cs_store *store, struct cs_str tenant, struct cs_str id,
+                           struct cs_str execution, cs_stored *done, void *ctx)
+{
+    struct cs_op *op = one(store, &kind_hold, tenant, id, execution, ctx);
+    op->done.stored = done;
     cs_op_ask(op);
 }
 

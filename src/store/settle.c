@@ -62,9 +62,14 @@ static int update(struct cs_db *db, struct cs_op *op)
     const struct cs_execution_row *r = &op->row.execution;
     int changed = cs_sql_do(db, CS_SQL_EXECUTION_END, &op->err, "sssisss", r->status, r->error_type,
                             r->envelope, r->finished, r->id, r->tenant, cs_str(db->owner));
-    if (changed != 0)
-        return changed < 0 ? -1 : 0;
-    return cs_fail(&op->err, CS_MISSING, "no execution '%.*s' is running here", CS_STR_ARG(r->id));
+    if (changed < 0)
+        return -1;
+    if (changed == 0)
+        return cs_fail(&op->err, CS_MISSING, "no execution '%.*s' is running here",
+                       CS_STR_ARG(r->id));
+    if (!r->session.len || !r->durable)
+        return 0;
+    return cs_sql_do(db, CS_SQL_HOLD_END, &op->err, "s", r->id) < 0 ? -1 : 0;
 }
 
 static int run_settle(struct cs_db *db, struct cs_op *op)

@@ -39,7 +39,9 @@
     X(SESSION_ADD, "INSERT INTO sessions (" CS_SESSION_COLUMNS ")"                                 \
                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                                       \
     X(SESSION_GET, "SELECT " CS_SESSION_COLUMNS ","                                                \
-                   " (SELECT state FROM states WHERE session = sessions.id)"                       \
+                   " (SELECT state FROM states WHERE session = sessions.id),"                      \
+                   " (SELECT execution FROM holds WHERE session = sessions.id),"                   \
+                   " (SELECT released FROM holds WHERE session = sessions.id)"                     \
                    " FROM sessions WHERE id = ? AND tenant = ?"                                    \
                    " AND (expires = 0 OR expires > ?)")                                            \
     X(SESSIONS, "SELECT " CS_SESSION_COLUMNS " FROM sessions WHERE tenant = ?"                     \
@@ -51,7 +53,11 @@
     X(SESSION_END, "DELETE FROM sessions WHERE id = ? AND tenant = ?")                             \
     X(SESSIONS_OLD, "SELECT id, tenant FROM sessions WHERE expires > 0 AND expires <= ?"           \
                     " AND NOT EXISTS (SELECT 1 FROM executions WHERE tenant = sessions.tenant"     \
-                    " AND session = sessions.id AND status = 'running') LIMIT ?")                  \
+                    " AND session = sessions.id AND owner <> '') LIMIT ?")                         \
+    X(HOLD_PUT, "INSERT OR IGNORE INTO holds (session, execution) VALUES (?, ?)")                  \
+    X(HOLD_RELEASED, "UPDATE holds SET released = 1 WHERE session = ?")                            \
+    X(HOLD_END, "DELETE FROM holds WHERE execution = ?")                                           \
+    X(HOLD_OF_SESSION_END, "DELETE FROM holds WHERE session = ?")                                  \
     X(STATE_PUT, "INSERT INTO states (session, state) VALUES (?, ?)"                               \
                  " ON CONFLICT (session) DO UPDATE SET state = excluded.state")                    \
     X(STATE_END, "DELETE FROM states WHERE session = ?")                                           \

@@ -156,6 +156,10 @@ struct cs_session_row {
     int64_t created, used, expires;            /* expires moves with each use */
     int64_t idle_ms;                           /* lives this long after its last use */
     uint64_t executions;
+    /* Of get: the durable execution that is in it, or empty; released: its state is the new one
+     * already, and only the record of its end is missing. */
+    struct cs_str holder;
+    bool released;
 };
 typedef void cs_session_found(void *ctx, const struct cs_err *err,
                               const struct cs_session_row *rows, size_t count);
@@ -174,6 +178,9 @@ void cs_store_sessions(struct cs_store *s, struct cs_str tenant, size_t limit, s
 void cs_store_session_put(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                           uint64_t version, struct cs_str state, int64_t now, cs_stored *done,
                           void *ctx);
+/* A durable execution is in it, until it is settled: whatever becomes of its process. */
+void cs_store_session_hold(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                           struct cs_str execution, cs_stored *done, void *ctx);
 void cs_store_session_end(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                           cs_stored *done, void *ctx);
 /* Removes those that expired before `now` and have no execution under way, and tells which (only

@@ -208,7 +208,8 @@ static inline void w_released(void *ctx, const struct cs_err *err)
 static inline void ask(struct wish *w, struct fixture *f, uint32_t wait_ms)
 {
     *w = (struct wish){.f = f};
-    w->hold = cs_session_hold(f->s, cs_str(f->me.tenant), cs_str(f->id), wait_ms, w_held, w);
+    w->hold = cs_session_hold(f->s, cs_str(f->me.tenant), cs_str(f->id), (struct cs_str){0},
+                              wait_ms, w_held, w);
     assert_false(w->done);
 }
 

@@ -101,7 +101,8 @@ static void only_the_exact_name_opens_it(void **state)
     char longer[40] = {0};
     memcpy(longer, f->id, 36);
     struct wish w = {.f = f};
-    w.hold = cs_session_hold(f->s, cs_str(f->me.tenant), cs_strn(longer, 37), 0, w_held, &w);
+    w.hold = cs_session_hold(f->s, cs_str(f->me.tenant), cs_strn(longer, 37), (struct cs_str){0}, 0,
+                             w_held, &w);
     while (!w.done)
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_int_equal(w.err.code, CS_MISSING);
