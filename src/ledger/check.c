@@ -132,19 +132,22 @@ static int wrong_number(struct cs_checker *c, uint64_t seq, struct cs_err *err)
                            wanted);
 }
 
-/* {"hash":...,"to":...}: what came before is in an archive. */
+/* {"from":...,"hash":...,"to":...}: what came before is in an archive. While it is being removed,
+ * some of what is in the archive is still there. */
 static void look_for_base(struct cs_checker *c, const struct cs_entry_parts *p)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_arena arena = {0};
     unsigned char hash[32];
-    int64_t to;
+    int64_t from, to;
     if (cs_json_parse(p->data, NULL, &doc, NULL) < 0)
         return;
     struct cs_json_val root = cs_json_root(&doc);
-    c->base_told |= cs_json_i64(cs_json_get(root, "to"), &to) && (uint64_t)to == c->base.seq &&
+    c->base_told |= cs_json_i64(cs_json_get(root, "from"), &from) &&
+                    cs_json_i64(cs_json_get(root, "to"), &to) && from > 0 &&
+                    (uint64_t)from <= c->base.seq && (uint64_t)to >= c->base.seq &&
                     cs_hex_read(cs_json_str(cs_json_get(root, "hash"), &arena), hash, 32) &&
-                    same(hash, c->base.hash);
+                    ((uint64_t)to > c->base.seq || same(hash, c->base.hash));
     cs_arena_done(&arena);
 }
 

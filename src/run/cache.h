@@ -109,9 +109,9 @@ struct cs_keep {
     bool is_asking;     /* the store */
     unsigned char key[CS_SHA256];
     unsigned char globals[CS_SHA256];
-    const char *never; /* why its answer is not kept; NULL: it is */
-    struct cs_known *found;
-    uint32_t artifacts_there; /* of it */
+    const char *never;             /* why its answer is not kept; NULL: it is */
+    struct cs_known *found, *made; /* it is given that one; it is kept as this one */
+    uint32_t artifacts_there;      /* of it */
     struct cs_used *used;
     uint32_t used_count, used_cap;
     struct cs_str catalogue; /* it has looked at this one; empty: at none */

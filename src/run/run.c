@@ -117,7 +117,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
 
 static void close_if_empty(struct cs_runner *r)
 {
-    if (!r->sandbox_closed || r->runs)
+    if (!r->sandbox_closed || r->runs || r->agains)
         return;
     cs_catalogue_unref(r->hashed);
     free(r->lately);
@@ -125,6 +125,13 @@ static void close_if_empty(struct cs_runner *r)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
     free(r);
+}
+
+void cs_runner_again_over(struct cs_runner *r)
+{
+    r->agains--;
+    if (r->closing)
+        close_if_empty(r);
 }
 
 static void on_sandbox_closed(void *ctx)

@@ -217,7 +217,9 @@ int cs_db_next_dead(struct cs_db *db, char owner[CS_STORE_ID + 1], struct cs_err
 int cs_db_lost(struct cs_db *db, struct cs_err *err)
 {
     char owner[CS_STORE_ID + 1] = "";
-    int dead;
+    int dead, has_ledger = db->chain ? 0 : cs_db_has_ledger(db, err);
+    if (has_ledger)
+        return has_ledger < 0 ? -1 : 0;
     while ((dead = cs_db_next_dead(db, owner, err)) > 0) {
         int got;
         while ((got = cancel_one(db, cs_str(owner), err)) > 0)
