@@ -300,12 +300,11 @@ static void on_artifact(void *ctx, const struct cs_err *err, const struct cs_art
 {
     struct cs_keep *keep = ctx;
     struct cs_run *run = asker_of(keep);
-    (void)rows;
     (void)content;
     if (!run)
         return;
     int next;
-    if (err->code == CS_OK && count) {
+    if (err->code == CS_OK && count && !rows->gone) {
         keep->artifacts_there++;
         next = check_artifacts(keep);
     } else {
