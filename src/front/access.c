@@ -178,6 +178,7 @@ static void refuse(struct cs_access *a, struct cs_exchange *x, unsigned status, 
                    const char *text)
 {
     struct cs_err err = {0};
+    cs_watch_refused(a->watch, "denied");
     cs_refusals_note(a->refusals, "request.denied", NULL, (struct cs_str){0}, reason, cs_tick_ms());
     cs_fail(&err, CS_DENIED, "%s", text);
     if (status == 401)
@@ -311,9 +312,9 @@ static bool within_rate(struct cs_access *a, struct cs_exchange *x, const struct
     tell_rate(x, &rate);
     if (rate.allowed)
         return true;
+    cs_watch_refused(a->watch, "rate_limit");
     cs_refusals_note(a->refusals, "request.limited", caller, cs_str(caller->key_id), "rate",
                      cs_tick_ms());
-    cs_watch_refused(a->watch, cs_str(caller->tenant), "rate_limit");
     set_number(x, "Retry-After", rate.retry_after_s);
     cs_fail(&err, CS_BUSY, "this key has made its %" PRIu64 " requests; wait %u s", rate.limit,
             rate.retry_after_s);
@@ -328,14 +329,12 @@ static void on_checked(void *ctx, const struct cs_err *err, const struct cs_call
     if (!c.x)
         return;
     cs_exchange_on_gone(c.x, NULL, NULL);
-    if (err->code == CS_DENIED) {
-        cs_watch_refused(c.access->watch, (struct cs_str){0}, "denied");
+    if (err->code == CS_DENIED)
         refuse(c.access, c.x, 401, "key", "this key is not valid");
-    } else if (err->code != CS_OK) {
+    else if (err->code != CS_OK)
         cs_rest_problem(c.x, 0, err);
-    } else if (within_rate(c.access, c.x, caller)) {
+    else if (within_rate(c.access, c.x, caller))
         c.then(c.ctx, c.x, caller);
-    }
 }
 
 void cs_access_check(struct cs_access *a, struct cs_exchange *x, bool open,

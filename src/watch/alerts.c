@@ -1,7 +1,6 @@
 /*
  * Somebody should look. Each kind of alert is told once per window and tenant: the first time at
- * once, then at the end of the window, with how often, if it happened again. Requests that were
- * refused at the door are noted in the ledger the same way, so that nobody can fill it with them.
+ * once, then at the end of the window, with how often, if it happened again.
  *
  * Limits: MOST_TENANTS are watched; whoever was quiet for longest makes room. 100 posts wait.
  */
@@ -24,23 +23,11 @@
 #define TICKS        10 /* in a window */
 #define TICK_LEAST   100
 
-enum kind {
-    TIMEOUT,
-    MEMORY_KILL,
-    ERROR_RATE,
-    SENSITIVE_OUTPUT,
-    DENIED_CALL,
-    ALERTS,
-    /* Refused at the door: */
-    RATE_LIMIT = ALERTS,
-    DENIED,
-    KINDS
-};
+enum kind { TIMEOUT, MEMORY_KILL, ERROR_RATE, SENSITIVE_OUTPUT, DENIED_CALL, KINDS };
 
-static const char *const names[KINDS] = {
-    "timeout",     "memory_kill", "error_rate", "sensitive_output",
-    "denied_call", "rate_limit",  "denied"};
-static const char *const words[ALERTS] = {
+static const char *const names[KINDS] = {"timeout", "memory_kill", "error_rate", "sensitive_output",
+                                         "denied_call"};
+static const char *const words[KINDS] = {
     "an execution took too long", "an execution was ended for want of memory",
     "many executions fail", "sensitive data in an output", "a call was denied"};
 
@@ -72,7 +59,7 @@ struct cs_alerts {
     uv_timer_t timer;
     struct tenant *tenants; /* the last one that was heard of first */
     size_t count;
-    uint64_t raised[ALERTS];
+    uint64_t raised[KINDS];
     void (*closed)(struct cs_watch *watch);
 };
 
@@ -129,18 +116,15 @@ static void append(struct cs_alerts *a, enum kind kind, const struct tenant *t)
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
     cs_json_open(&w, '{');
-    if (kind < ALERTS)
-        put_text(&w, "alert", names[kind]);
+    put_text(&w, "alert", names[kind]);
     cs_json_key(&w, "count");
     cs_json_put_u64(&w, told->count);
     put_text(&w, "detail", told->detail);
-    if (kind >= ALERTS)
-        put_text(&w, "reason", names[kind]);
     cs_json_key(&w, "window_ms");
     cs_json_put_i64(&w, a->window_ms);
     cs_json_close(&w, '}');
     struct cs_entry entry = {
-        .event = kind < ALERTS ? CS_STR("alert.raised") : CS_STR("request.refused"),
+        .event = CS_STR("alert.raised"),
         .tenant = cs_str(t->name),
         .execution = cs_str(told->execution),
         .data = cs_buf_str(&data),
@@ -148,22 +132,15 @@ static void append(struct cs_alerts *a, enum kind kind, const struct tenant *t)
     cs_store_append(a->watch->o.store, &entry, 1, NULL, NULL);
 }
 
-static void alert(struct cs_alerts *a, enum kind kind, const struct tenant *t)
+static void tell(struct cs_alerts *a, enum kind kind, struct tenant *t, int64_t now)
 {
-    const struct told *told = &t->told[kind];
+    struct told *told = &t->told[kind];
     a->raised[kind]++;
     cs_log_line(CS_LOG_WARN, "alert", "%s tenant=%s count=%llu%s%s%s%s", names[kind], t->name,
                 (unsigned long long)told->count, *told->execution ? " execution=" : "",
                 told->execution, *told->detail ? " detail=" : "", told->detail);
-    post(a, kind, t);
-}
-
-static void tell(struct cs_alerts *a, enum kind kind, struct tenant *t, int64_t now)
-{
-    struct told *told = &t->told[kind];
     append(a, kind, t);
-    if (kind < ALERTS)
-        alert(a, kind, t);
+    post(a, kind, t);
     told->at = now;
     told->count = 0;
 }
@@ -273,14 +250,9 @@ void cs_watch_alert(struct cs_watch *w, const char *kind, struct cs_str tenant,
 {
     char id[36];
     snprintf(id, sizeof id, "%.*s", CS_STR_ARG(execution));
-    for (int i = 0; i < ALERTS && !w->closing; i++)
+    for (int i = 0; i < KINDS && !w->closing; i++)
         if (strcmp(names[i], kind) == 0)
             happened(w->alerts, (enum kind)i, tenant_of(w->alerts, tenant), id, detail, 1, false);
-}
-
-void cs_alerts_refused(struct cs_alerts *a, struct cs_str tenant, bool rate)
-{
-    happened(a, rate ? RATE_LIMIT : DENIED, tenant_of(a, tenant), "", (struct cs_str){0}, 1, false);
 }
 
 /* --- windows end --- */
@@ -297,7 +269,7 @@ static void on_tick(uv_timer_t *timer)
 
 static void complain(const char *name)
 {
-    for (int i = 0; i < ALERTS; i++)
+    for (int i = 0; i < KINDS; i++)
         if (strcmp(name, names[i]) == 0)
             return;
     cs_log_line(CS_LOG_WARN, "alert",
@@ -311,7 +283,7 @@ void cs_alerts_set(struct cs_alerts *a, const struct cs_alert_rules *rules)
     for (size_t n = 0; rules->on && rules->on[n]; n++)
         complain(rules->on[n]);
     for (int i = 0; i < KINDS; i++) {
-        a->on[i] = i >= ALERTS;
+        a->on[i] = false;
         for (size_t n = 0; rules->on && rules->on[n]; n++)
             a->on[i] = a->on[i] || strcmp(rules->on[n], names[i]) == 0;
     }
@@ -337,7 +309,7 @@ struct cs_alerts *cs_alerts_new(struct cs_watch *w)
 void cs_alerts_metrics(const struct cs_alerts *a, struct cs_buf *out)
 {
     cs_metrics_head(out, "caisson_alerts_total", "counter", "Alerts that were told, by kind.");
-    for (int i = 0; i < ALERTS; i++)
+    for (int i = 0; i < KINDS; i++)
         cs_buf_printf(out, "caisson_alerts_total{kind=\"%s\"} %llu\n", names[i],
                       (unsigned long long)a->raised[i]);
     cs_metrics_counter(out, "caisson_alert_posts_total", "Alerts that the webhook has taken.",

@@ -276,10 +276,13 @@ void cs_fold_close(struct cs_watch *w, void (*closed)(struct cs_watch *watch))
 
 struct query {
     struct cs_fold_wait wait;
-    struct cs_store *store;
+    uv_work_t work;
+    struct cs_watch *watch;
     char tenant[65];
     int64_t from, window_ms, first; /* first: the oldest hour that there is */
+    int64_t next;                   /* where the next page begins; 0: this is the last one */
     struct cs_tally tally;
+    struct cs_buf texts; /* a page, each of them after its length */
     bool has_now;
     uint32_t running, waiting;
     cs_figures_found *done;
@@ -288,9 +291,12 @@ struct query {
 
 static void answer(struct query *q, const struct cs_err *err, struct cs_str json)
 {
+    struct cs_watch *w = q->watch;
     q->done(q->ctx, err, json);
     cs_tally_done(&q->tally);
+    cs_buf_done(&q->texts);
     free(q);
+    cs_watch_part_over(w);
 }
 
 static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
@@ -329,26 +335,58 @@ static void report(struct query *q)
     answer(q, &(struct cs_err){0}, cs_buf_str(&json));
 }
 
+/* In the pool: a year of hours takes longer than everybody else should wait. */
+static void add_page(uv_work_t *work)
+{
+    struct query *q = work->data;
+    const char *at = q->texts.at, *end = at + q->texts.len;
+    while (at < end) {
+        struct cs_tally hour = {0};
+        size_t len;
+        memcpy(&len, at, sizeof len);
+        at += sizeof len;
+        if (cs_tally_read(cs_strn(at, len), &hour))
+            cs_tally_merge(&q->tally, &hour);
+        cs_tally_done(&hour);
+        at += len;
+    }
+}
+
+static void on_page(void *ctx, const struct cs_err *err, const struct cs_sum *rows, size_t count);
+
+static void on_added(uv_work_t *work, int status)
+{
+    struct query *q = work->data;
+    (void)status; /* it is never cancelled */
+    if (q->next)
+        cs_store_sums(q->watch->o.store, cs_str(q->tenant), q->next, on_page, q);
+    else
+        report(q);
+}
+
 static void on_page(void *ctx, const struct cs_err *err, const struct cs_sum *rows, size_t count)
 {
     struct query *q = ctx;
-    if (err->code != CS_OK) {
-        answer(q, err, (struct cs_str){0});
+    if (err->code != CS_OK || count == 0) {
+        if (err->code != CS_OK)
+            answer(q, err, (struct cs_str){0});
+        else
+            report(q);
         return;
     }
+    cs_buf_clear(&q->texts);
     for (size_t i = 0; i < count; i++) {
-        struct cs_tally hour = {0};
-        if (!cs_tally_read(rows[i].value, &hour))
-            continue;
-        cs_tally_merge(&q->tally, &hour);
-        cs_tally_done(&hour);
+        cs_buf_put(&q->texts, &rows[i].value.len, sizeof rows[i].value.len);
+        cs_buf_putstr(&q->texts, rows[i].value);
     }
-    if (count && !q->first)
+    if (!q->first)
         q->first = rows[0].start;
-    if (count >= ROWS)
-        cs_store_sums(q->store, cs_str(q->tenant), rows[count - 1].start + HOUR_MS, on_page, q);
-    else
-        report(q);
+    q->next = count >= ROWS ? rows[count - 1].start + HOUR_MS : 0;
+    q->work.data = q;
+    if (uv_queue_work(q->watch->loop, &q->work, add_page, on_added) == 0)
+        return;
+    add_page(&q->work);
+    on_added(&q->work, 0);
 }
 
 static void on_folded(struct cs_fold_wait *wait, const struct cs_err *err)
@@ -357,7 +395,7 @@ static void on_folded(struct cs_fold_wait *wait, const struct cs_err *err)
     if (err->code != CS_OK)
         answer(q, err, (struct cs_str){0});
     else
-        cs_store_sums(q->store, cs_str(q->tenant), q->from, on_page, q);
+        cs_store_sums(q->watch->o.store, cs_str(q->tenant), q->from, on_page, q);
 }
 
 void cs_watch_figures(struct cs_watch *w, struct cs_str tenant, int64_t window_ms,
@@ -365,7 +403,8 @@ void cs_watch_figures(struct cs_watch *w, struct cs_str tenant, int64_t window_m
 {
     struct query *q = CS_NEW(struct query);
     q->wait.folded = on_folded;
-    q->store = w->o.store;
+    q->watch = w;
+    w->parts++;
     memcpy(q->tenant, tenant.at ? tenant.at : "", tenant.len < 64 ? tenant.len : 64);
     q->window_ms = window_ms;
     q->from = window_ms ? hour_of(cs_time_ms() - window_ms) : 0;

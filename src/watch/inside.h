@@ -42,7 +42,6 @@ struct cs_alerts *cs_alerts_new(struct cs_watch *watch);
 void cs_alerts_set(struct cs_alerts *alerts, const struct cs_alert_rules *rules);
 void cs_alerts_settled(struct cs_alerts *alerts, struct cs_str tenant,
                        const struct cs_result *result);
-void cs_alerts_refused(struct cs_alerts *alerts, struct cs_str tenant, bool rate);
 void cs_alerts_metrics(const struct cs_alerts *alerts, struct cs_buf *out);
 void cs_alerts_close(struct cs_alerts *alerts, void (*closed)(struct cs_watch *watch));
 
@@ -86,12 +85,14 @@ struct cs_watch {
     struct cs_otlp *otlp; /* NULL: no endpoint */
     struct cs_http *http; /* NULL: nothing was posted yet */
     struct cs_counters counters;
-    unsigned parts; /* that are not closed yet */
+    unsigned parts; /* that are not closed yet; and questions that are not answered */
     bool closing;
     void (*closed)(void *ctx);
     void *ctx;
 };
 
+/* One of its parts is closed, or one of its questions answered. */
+void cs_watch_part_over(struct cs_watch *watch);
 /* NULL: libcurl is missing, `err` says so. */
 struct cs_http *cs_watch_http(struct cs_watch *watch, struct cs_err *err);
 

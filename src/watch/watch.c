@@ -40,13 +40,11 @@ void cs_watch_set(struct cs_watch *w, const struct cs_alert_rules *rules)
     cs_alerts_set(w->alerts, rules);
 }
 
-void cs_watch_refused(struct cs_watch *w, struct cs_str tenant, const char *why)
+void cs_watch_refused(struct cs_watch *w, const char *why)
 {
     bool rate = strcmp(why, "rate_limit") == 0;
     w->counters.rate_limited += rate;
     w->counters.refused += !rate;
-    if (!w->closing)
-        cs_alerts_refused(w->alerts, tenant, rate);
 }
 
 struct cs_http *cs_watch_http(struct cs_watch *w, struct cs_err *err)
@@ -69,9 +67,9 @@ static void on_http_stopped(void *ctx)
         closed(closed_ctx);
 }
 
-static void on_part_closed(struct cs_watch *w)
+void cs_watch_part_over(struct cs_watch *w)
 {
-    if (--w->parts)
+    if (--w->parts || !w->closing)
         return;
     if (w->http)
         cs_http_stop(w->http, on_http_stopped, w);
@@ -86,9 +84,9 @@ void cs_watch_close(struct cs_watch *w, void (*closed)(void *ctx), void *ctx)
     w->ctx = ctx;
     if (w->o.runner)
         cs_runner_observe(w->o.runner, &(struct cs_observer){0});
-    w->parts = w->otlp ? 3 : 2;
+    w->parts += w->otlp ? 3 : 2;
     if (w->otlp)
-        cs_otlp_close(w->otlp, on_part_closed);
-    cs_alerts_close(w->alerts, on_part_closed);
-    cs_fold_close(w, on_part_closed);
+        cs_otlp_close(w->otlp, cs_watch_part_over);
+    cs_alerts_close(w->alerts, cs_watch_part_over);
+    cs_fold_close(w, cs_watch_part_over);
 }

@@ -43,9 +43,8 @@ void cs_watch_close(struct cs_watch *watch, void (*closed)(void *ctx), void *ctx
  * empty. `detail` is for people, and must be fit for the ledger: names, no values. */
 void cs_watch_alert(struct cs_watch *watch, const char *kind, struct cs_str tenant,
                     struct cs_str execution, struct cs_str detail);
-/* A request was refused before it became an execution: counted, and noted in the ledger once per
- * window. "rate_limit", "denied"; the tenant may be empty. */
-void cs_watch_refused(struct cs_watch *watch, struct cs_str tenant, const char *why);
+/* A request was refused at the door: to be counted. "rate_limit", "denied". */
+void cs_watch_refused(struct cs_watch *watch, const char *why);
 
 /* The figures of a tenant (empty: of all) in the last `window_ms` (0: ever), as a JSON object: what
  * /statistics and `caisson stats` answer. They are kept by the hour: all hours that the window

@@ -235,7 +235,7 @@ static void test_a_tool_of_a_server_that_is_gone(void **state)
     struct answer a = {0}, cancelled = {0};
     cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000, 1000, NULL, on_answer, &a);
     struct cs_tool_call *c = cs_tools_call(w->tools, cs_offer_at(stale, 0), CS_STR("{}"), 1000,
-                                           1000, on_answer, &cancelled);
+                                           1000, NULL, on_answer, &cancelled);
     cs_tool_call_cancel(c);
     run_until(w, &a.done, "a call");
     assert_int_equal(a.err.code, CS_MISSING);

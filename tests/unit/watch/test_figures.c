@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/time.h"
+#include "watch/tally.h"
 #include "watch/watch.h"
 
 #define HOUR 3600000
@@ -183,6 +184,33 @@ static void closing_folds_what_is_left(void **state)
     cs_buf_done(&a.json);
 }
 
+static void years_of_hours_add_up(void **state)
+{
+    struct fixture *f = *state;
+    enum { HOURS = 2500 };
+    CS_AUTO(cs_tally_done) struct cs_tally one = {0};
+    CS_AUTO_BUF struct cs_buf text = {0};
+    struct cs_measure m = {.status = CS_STR("completed"), .wall_us = 5000};
+    struct cs_sum *sums = cs_calloc(HOURS, sizeof *sums);
+    int64_t first = cs_time_ms() / HOUR * HOUR - (int64_t)HOURS * HOUR;
+    cs_tally_add(&one, &m);
+    cs_tally_add(&one, &m);
+    cs_tally_put(&one, &text);
+    for (int i = 0; i < HOURS; i++)
+        sums[i] = (struct cs_sum){.tenant = CS_STR("ann"),
+                                  .start = first + (int64_t)i * HOUR,
+                                  .value = i == 7 ? CS_STR("damaged") : cs_buf_str(&text)};
+    assert_int_equal(F(f, cs_store_sums_put, f_stored, sums, HOURS, 0, 0, 0), CS_OK);
+    free(sums);
+    struct cs_watch *w = watch_new(f, f->store);
+    assert_int_equal(total(f, w, "ann", 0), 2 * (HOURS - 1));
+    struct answer a = {0}; /* the end waits for an answer that takes a while */
+    cs_watch_figures(w, CS_STR("ann"), 0, on_figures, &a);
+    watch_close(f, w);
+    assert_true(a.done);
+    cs_buf_done(&a.json);
+}
+
 static void windows_have_names(void **state)
 {
     (void)state;
@@ -199,6 +227,7 @@ int main(void)
         CS_TEST_WITH(everything_is_counted_once_in_many_rounds, f_setup, f_teardown),
         CS_TEST_WITH(several_who_fold_at_once_count_nothing_twice, f_setup, f_teardown),
         CS_TEST_WITH(closing_folds_what_is_left, f_setup, f_teardown),
+        CS_TEST_WITH(years_of_hours_add_up, f_setup, f_teardown),
         CS_TEST(windows_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
