@@ -184,6 +184,7 @@ int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
+int cs_step_recall(struct cs_run *run, struct cs_err *err);  /* artifacts.c */
 int cs_step_collect(struct cs_run *run, struct cs_err *err); /* collect.c */
 int cs_step_keep(struct cs_run *run, struct cs_err *err);    /* artifacts.c */
 int cs_step_trace(struct cs_run *run, struct cs_err *err);   /* lineage.c */

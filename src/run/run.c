@@ -48,6 +48,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
     /* SETTLE: whatever happened before, what follows is done */
     cs_step_release, /* 5. its session has the new state and files                   hold.c      */
+    cs_step_recall,  /*    what it had left before its process died                  artifacts.c */
     cs_step_collect, /*    files in /workspace/out are artifacts                     collect.c   */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
     cs_step_trace,   /*    what they were made from                                  lineage.c   */

@@ -282,4 +282,10 @@ int cs_blob_get(const struct cs_db *db, const unsigned char hash[32], uint64_t s
  * transaction that is still open, that nothing refers to it. */
 bool cs_blob_remove(const struct cs_db *db, const unsigned char hash[32], int64_t before);
 
+/* --- sweep.c --- */
+
+/* Removes what is in one of the 256 directories, was not put since `before`, and is nobody's. In a
+ * transaction to write. */
+int cs_db_blobs_sweep(struct cs_db *db, unsigned directory, int64_t before, struct cs_err *err);
+
 #endif
