@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/time.h"
 #include "front/data.h"
 #include "front/events.h"
 
@@ -98,12 +97,19 @@ static void on_file_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was, c
 
 /* --- what is old is forgotten --- */
 
+static void on_retained(void *ctx)
+{
+    struct cs_daemon *d = ctx;
+    d->retention = NULL;
+    if (d->shut_after)
+        cs_daemon_shut(d);
+}
+
 static void on_sweep(uv_timer_t *t)
 {
     struct cs_daemon *d = t->data;
-    cs_store_executions_forget(d->world.store, cs_time_ms() - (int64_t)d->settings.executions_keep,
-                               NULL, NULL);
-    cs_store_cache_forget(d->world.store, (struct cs_str){0}, cs_time_ms(), NULL, NULL);
+    if (!d->retention)
+        d->retention = cs_retention_start(d->loop, &d->world, &d->settings, on_retained, d);
 }
 
 /* --- the end --- */
@@ -136,6 +142,11 @@ static void note_daemon(struct cs_daemon *d, const char *event)
 void cs_daemon_shut(struct cs_daemon *d)
 {
     uv_timer_stop(&d->sweep);
+    d->shut_after = d->retention != NULL;
+    if (d->retention) {
+        cs_retention_stop(d->retention);
+        return;
+    }
     if (d->world.store)
         note_daemon(d, "daemon.stopped");
     cs_world_close(&d->world, on_world_closed, d);

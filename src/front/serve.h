@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "front/retention.h"
 #include "front/settings.h"
 #include "front/verbs.h"
 #include "front/world.h"
@@ -39,7 +40,9 @@ struct cs_daemon {
     uv_fs_poll_t watch;
     char scratch[CS_DATA_PATH];
     uint64_t deadline;
-    unsigned stops; /* how often it was asked to stop */
+    struct cs_retention *retention; /* NULL: none is under way */
+    bool shut_after;                /* it */
+    unsigned stops;                 /* how often it was asked to stop */
     bool cancelled, shutting, closed;
     int exit_status;
 };

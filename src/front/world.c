@@ -124,7 +124,8 @@ static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_wo
     if (cs_ledger_open(w->data, &w->ledger, err) < 0 ||
         cs_store_open(loop, w->data, &w->store, err) < 0)
         return -1;
-    cs_store_set_chain(w->store, cs_ledger_chain(w->ledger));
+    if (s->record_enabled)
+        cs_store_set_chain(w->store, cs_ledger_chain(w->ledger));
     return cs_sessions_new(loop, w->store, w->data, &limits, &w->sessions, err);
 }
 

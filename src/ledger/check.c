@@ -132,19 +132,22 @@ static int wrong_number(struct cs_checker *c, uint64_t seq, struct cs_err *err)
                            wanted);
 }
 
-/* {"hash":...,"to":...}: what came before is in an archive. */
+/* {"from":...,"hash":...,"to":...}: what came before is in an archive. While it is being removed,
+ * some of what is in the archive is still there. */
 static void look_for_base(struct cs_checker *c, const struct cs_entry_parts *p)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_arena arena = {0};
     unsigned char hash[32];
-    int64_t to;
+    int64_t from, to;
     if (cs_json_parse(p->data, NULL, &doc, NULL) < 0)
         return;
     struct cs_json_val root = cs_json_root(&doc);
-    c->base_told |= cs_json_i64(cs_json_get(root, "to"), &to) && (uint64_t)to == c->base.seq &&
+    c->base_told |= cs_json_i64(cs_json_get(root, "from"), &from) &&
+                    cs_json_i64(cs_json_get(root, "to"), &to) && from > 0 &&
+                    (uint64_t)from <= c->base.seq && (uint64_t)to >= c->base.seq &&
                     cs_hex_read(cs_json_str(cs_json_get(root, "hash"), &arena), hash, 32) &&
-                    same(hash, c->base.hash);
+                    ((uint64_t)to > c->base.seq || same(hash, c->base.hash));
     cs_arena_done(&arena);
 }
 
@@ -188,8 +191,15 @@ int cs_checker_checkpoint(struct cs_checker *c, const struct cs_checkpoint_row *
                           struct cs_err *err)
 {
     struct cs_ledger_check *k = c->check;
-    if (row->seq != k->to)
-        return cs_checker_fail(c, k->to, err, "a checkpoint of entry %llu stands behind entry %llu",
+    if (row->seq > k->to)
+        return cs_checker_fail(c, k->to + 1, err,
+                               "entry %llu is not there: behind entry %llu comes the checkpoint of "
+                               "entry %llu",
+                               (unsigned long long)k->to + 1, (unsigned long long)k->to,
+                               (unsigned long long)row->seq);
+    if (row->seq < k->to)
+        return cs_checker_fail(c, k->to, err,
+                               "the checkpoint of entry %llu stands behind entry %llu",
                                (unsigned long long)row->seq, (unsigned long long)k->to);
     if (c->broken)
         return blame(c, row->hash, err);

@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "ledger/inside.h"
 
-#define LEVEL 9 /* hashes do not get smaller by trying harder */
+#define LEVEL 3 /* most of it is hashes, which do not get smaller by trying harder */
 
 /* --- to a file, perhaps compressed --- */
 

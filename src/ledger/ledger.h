@@ -84,6 +84,21 @@ struct cs_ledger_check {
 int cs_ledger_verify(const char *path, const unsigned char key[32], struct cs_str until,
                      struct cs_ledger_check *check, struct cs_err *err);
 
+/*
+ * Moves nothing yet: entries that are older than `before` are exported to a compressed file in
+ * `dir`/archive, and it is read again and checked. Whoever calls it puts `archived` on record
+ * ("ledger.archived", with from, to and hash) and then purges up to `to`. `to` 0: there are none.
+ */
+#define CS_LEDGER_ARCHIVE "archive"
+struct cs_ledger_archived {
+    char file[80];
+    uint64_t from, to, bytes;
+    unsigned char hash[32]; /* of entry `to` */
+    bool more;              /* there are more: ask again after the purge */
+};
+int cs_ledger_archive(const char *dir, const struct cs_ledger *ledger, int64_t before,
+                      struct cs_ledger_archived *archived, struct cs_err *err);
+
 /* An in-toto statement about an execution, from its provenance (JSON), signed: a DSSE envelope. */
 int cs_ledger_attest(const struct cs_ledger *ledger, struct cs_str provenance, struct cs_buf *dsse,
                      struct cs_err *err);

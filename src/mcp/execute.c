@@ -219,6 +219,7 @@ static void start(struct cs_house_job *e)
     struct cs_request request = {.limits = cs_limits_default()};
     e->begin(e, &request);
     request.principal = cs_str(caller->principal);
+    request.actor_type = caller->key_id[0] ? CS_STR("key") : CS_STR("local");
     request.tenant = cs_str(caller->tenant);
     request.session = cs_str(e->session);
     request.trace = e->call->trace;

@@ -79,6 +79,7 @@ void cs_visit_run(struct cs_visit *v, struct cs_request *request)
     if (!cs_visit_key(v, request))
         return;
     request->principal = cs_str(v->caller.principal);
+    request->actor_type = v->caller.key_id[0] ? CS_STR("key") : CS_STR("local");
     request->tenant = cs_visit_tenant(v);
     if (cs_exchange_header_count(v->x, "traceparent") == 1)
         cs_trace_parse(cs_exchange_header(v->x, "traceparent"), &request->trace);
@@ -358,17 +359,35 @@ void cs_rest_post_decision(struct cs_visit *v)
 
 /* --- replay --- */
 
-static void answer_no_replay(struct cs_visit *v, const struct cs_execution_row *row)
+static void on_replayed(void *ctx, const struct cs_replayed *replayed)
 {
-    (void)row;
-    cs_visit_failf(v, 501, CS_MISSING,
-                   "executions cannot be replayed yet: nothing records what their tools answered");
+    struct cs_visit *v = ctx;
+    struct cs_err err = replayed->err;
+    if (err.code == CS_INVALID)
+        err.code = CS_CONFLICT; /* the request is fine; the execution is not one of those */
+    if (err.code != CS_OK)
+        cs_visit_fail(v, 0, &err);
+    else
+        cs_visit_reply(v, 200, "application/json", replayed->report);
 }
 
 void cs_rest_post_replay(struct cs_visit *v)
 {
-    if (cs_visit_running(v))
-        answer_no_replay(v, NULL);
+    struct cs_err err = {0};
+    struct cs_str body = cs_exchange_body(v->x);
+    struct cs_replay_request request = {.tenant = cs_visit_tenant(v),
+                                        .principal = cs_str(v->caller.principal),
+                                        .execution = v->parts[0]};
+    if (body.len && cs_rest_read_object(body, v->rest->replay, &v->body, &v->arena, &err) < 0) {
+        cs_visit_fail(v, 0, &err);
+        return;
+    }
+    if (body.len)
+        request.code = cs_json_str(cs_json_get(cs_json_root(&v->body), "code"), &v->arena);
+    if (v->parts[0].len > 64)
+        no_execution(v);
+    else if (cs_visit_running(v))
+        cs_visit_failf(v, 0, CS_CONFLICT, "the execution runs: it can be replayed when it is over");
     else
-        cs_visit_find(v, answer_no_replay);
+        cs_replay(v->rest->o.runner, &request, on_replayed, v);
 }

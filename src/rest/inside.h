@@ -63,8 +63,8 @@ struct cs_rest {
     uv_loop_t *loop;
     struct cs_rest_options o;
     struct cs_visit *visits;
-    struct cs_schema *execution, *session, *decision; /* what bodies have to fit */
-    int64_t started;                                  /* ms since 1970 */
+    struct cs_schema *execution, *session, *decision, *replay; /* what bodies have to fit */
+    int64_t started;                                           /* ms since 1970 */
 };
 
 struct cs_visit {

@@ -104,6 +104,7 @@ int cs_rest_read_execution(const struct cs_rest_read *how, struct cs_str body, s
         .session_must_be_free = cs_json_is(cs_json_get(root, "on_busy"), "fail"),
         .intent = cs_json_str(cs_json_get(root, "intent"), arena),
         .durable = cs_json_type(cs_json_get(root, "durable")) == CS_JSON_TRUE,
+        .clock = cs_json_is(cs_json_get(root, "clock"), "live") ? CS_CLOCK_LIVE : CS_CLOCK_EVENTS,
     };
     /* It is one of the schema's. */
     cs_cache_mode_parse(cs_json_str(cs_json_get(root, "cache"), arena), &request->cache);

@@ -33,9 +33,9 @@ static const struct cs_route routes[] = {
     {"GET", "/executions/{execution_id}/provenance", CS_NEED_EXECUTE, CS_BODY_NONE, NULL,
      "getProvenance", "executions", "Where its result comes from; signed, if asked for", "Attest",
      "200:ProvenanceOrAttestation", "404 409", cs_rest_get_provenance},
-    {"POST", "/executions/{execution_id}/replay", CS_NEED_EXECUTE, CS_BODY_NONE, NULL,
-     "replayExecution", "executions", "Run it again from its record (not available yet)", "", "",
-     "404 501", cs_rest_post_replay},
+    {"POST", "/executions/{execution_id}/replay", CS_NEED_EXECUTE, CS_BODY_MAYBE, "ReplayRequest",
+     "replayExecution", "executions", "Run it, or another program, again from its record", "",
+     "200:Replay", "404 409 413 415 503", cs_rest_post_replay},
     {"POST", "/executions/{execution_id}/decision", CS_NEED_APPROVE, CS_BODY_JSON, "Decision",
      "decideExecution", "executions", "Answer the question that a durable execution waits with", "",
      "200:ExecutionRunning", "404 409 413 415", cs_rest_post_decision},
@@ -190,5 +190,7 @@ uint64_t cs_rest_body_bytes(const struct cs_rest *rest, struct cs_str method, st
     /* In JSON a byte of a program takes up to six: \u0000. Inputs are counted as they stand. */
     if (r->handle == cs_rest_post_execution)
         return 6 * rest->o.code_bytes + rest->o.inputs_bytes + CS_REST_SMALL_BODY;
+    if (r->handle == cs_rest_post_replay)
+        return 6 * rest->o.code_bytes + CS_REST_SMALL_BODY;
     return CS_REST_SMALL_BODY;
 }

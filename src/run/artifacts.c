@@ -10,6 +10,7 @@
 #include "run/inside.h"
 
 #define WHY_BYTES 300
+#define RECALLED  1000
 
 void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
                       cs_artifact_found *done, void *ctx)
@@ -71,6 +72,43 @@ void cs_artifact_left_out(struct cs_run *run, struct cs_str why)
 void cs_artifacts_done(struct cs_run *run)
 {
     free(run->artifacts);
+}
+
+/* --- of an execution that was resumed --- */
+
+static bool is_known(const struct cs_run *run, struct cs_str id)
+{
+    for (uint32_t i = 0; i < run->result.artifact_count; i++)
+        if (cs_str_eq(run->artifacts[i].id, id))
+            return true;
+    return false;
+}
+
+/* Values that its program had put are its own; what is made of its end is made once more. */
+static void on_recalled(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
+                        size_t count, struct cs_str content)
+{
+    struct cs_run *run = ctx;
+    (void)content;
+    for (size_t i = err->code == CS_OK ? count : 0; i-- > 0;) {
+        if (is_known(run, rows[i].id))
+            continue;
+        if (cs_str_is(rows[i].kind, "stored"))
+            cs_artifact_kept(run, &rows[i]);
+        else
+            cs_store_artifact_remove(run->runner->store, run->tenant, rows[i].id, NULL, NULL);
+    }
+    cs_run_go(run);
+}
+
+int cs_step_recall(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    if (!run->resume || !run->on_record)
+        return CS_ON;
+    cs_store_artifacts(run->runner->store, run->tenant, (struct cs_str){0},
+                       cs_str(run->result.execution_id), RECALLED, on_recalled, run);
+    return CS_LATER;
 }
 
 /* --- results and streams --- */

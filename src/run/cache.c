@@ -20,6 +20,7 @@
 #define TTL_DEFAULT (5ll * 60 * 1000)
 #define ANSWER_MAX  (4u << 20)
 #define CALLS_MAX   1000u
+#define SWEEP_MS    60000
 #define TOOLS_ROOT  "/mcp-servers/"
 
 bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode)
@@ -275,6 +276,14 @@ static void forget_found(struct cs_keep *keep)
     keep->found = NULL;
 }
 
+static void free_keep(struct cs_keep *keep)
+{
+    cs_shelf_item_unref(keep->found ? &keep->found->item : NULL);
+    cs_shelf_item_unref(keep->made ? &keep->made->item : NULL);
+    free(keep->used);
+    free(keep);
+}
+
 /* The run that asked the store; NULL: nobody wants to know any more. */
 static struct cs_run *asker_of(struct cs_keep *keep)
 {
@@ -282,9 +291,7 @@ static struct cs_run *asker_of(struct cs_keep *keep)
     keep->is_asking = false;
     if (run)
         return run->settling ? NULL : run;
-    forget_found(keep);
-    free(keep->used);
-    free(keep);
+    free_keep(keep);
     return NULL;
 }
 
@@ -293,12 +300,11 @@ static void on_artifact(void *ctx, const struct cs_err *err, const struct cs_art
 {
     struct cs_keep *keep = ctx;
     struct cs_run *run = asker_of(keep);
-    (void)rows;
     (void)content;
     if (!run)
         return;
     int next;
-    if (err->code == CS_OK && count) {
+    if (err->code == CS_OK && count && !rows->gone) {
         keep->artifacts_there++;
         next = check_artifacts(keep);
     } else {
@@ -500,13 +506,12 @@ static bool worth_keeping(const struct cs_run *run, const struct cs_keep *keep)
     return memcmp(globals, keep->globals, sizeof globals) == 0;
 }
 
-static void keep_answer(struct cs_run *run, const struct cs_keep *keep)
+static struct cs_known *make_answer(const struct cs_run *run, const struct cs_keep *keep)
 {
-    struct cs_runner *r = run->runner;
     struct cs_known *a = cs_known_new(keep->key, run->tenant, &run->result);
     struct cs_shelf_item *item = &a->item;
     item->created = cs_time_ms();
-    item->expires = item->created + r->cache->ms;
+    item->expires = item->created + run->runner->cache->ms;
     a->used = cs_shelf_alloc(item, keep->used_count * sizeof *a->used);
     for (uint32_t i = 0; i < keep->used_count; i++) {
         struct cs_used *u = &a->used[a->used_count++];
@@ -518,19 +523,34 @@ static void keep_answer(struct cs_run *run, const struct cs_keep *keep)
         a->catalogue = cs_shelf_copy(item, keep->catalogue);
         a->principal = cs_shelf_copy(item, run->principal);
     }
-    cs_shelf_put(&r->cache->shelf, item);
-    if (r->store) {
-        CS_AUTO_BUF struct cs_buf json = {0};
-        cs_known_write(a, &json);
-        struct cs_cached_answer row = {.tenant = run->tenant,
-                                       .execution = a->execution,
-                                       .value = cs_buf_str(&json),
-                                       .created = item->created,
-                                       .expires = item->expires};
-        memcpy(row.key, keep->key, sizeof row.key);
-        cs_store_cache_put(r->store, &row, NULL, NULL);
-    }
-    cs_shelf_item_unref(item);
+    return a;
+}
+
+/* What has expired is removed by whoever adds something: answers live shorter than all else. */
+static void sweep(struct cs_runner *r, int64_t now)
+{
+    if (now - r->cache->swept < SWEEP_MS && now >= r->cache->swept)
+        return;
+    r->cache->swept = now;
+    cs_store_cache_forget(r->store, (struct cs_str){0}, now, NULL, NULL);
+}
+
+void cs_cache_record(struct cs_run *run)
+{
+    struct cs_keep *keep = run->cache;
+    if (!keep || !worth_keeping(run, keep))
+        return;
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_known *a = keep->made = make_answer(run, keep);
+    cs_known_write(a, &json);
+    struct cs_cached_answer row = {.tenant = run->tenant,
+                                   .execution = a->execution,
+                                   .value = cs_buf_str(&json),
+                                   .created = a->item.created,
+                                   .expires = a->item.expires};
+    memcpy(row.key, keep->key, sizeof row.key);
+    cs_store_cache_put(run->runner->store, &row, NULL, NULL);
+    sweep(run->runner, row.created);
 }
 
 void cs_cache_keep(struct cs_run *run)
@@ -538,13 +558,12 @@ void cs_cache_keep(struct cs_run *run)
     struct cs_keep *keep = CS_TAKE(run->cache);
     if (!keep)
         return;
-    if (worth_keeping(run, keep))
-        keep_answer(run, keep);
-    if (keep->is_asking) {
-        keep->run = NULL;
-        return;
+    if (worth_keeping(run, keep)) {
+        if (!keep->made)
+            keep->made = make_answer(run, keep);
+        cs_shelf_put(&run->runner->cache->shelf, &keep->made->item);
     }
-    forget_found(keep);
-    free(keep->used);
-    free(keep);
+    keep->run = NULL;
+    if (!keep->is_asking)
+        free_keep(keep);
 }

@@ -97,7 +97,8 @@ struct cs_known *cs_known_read(const struct cs_cached_answer *row);
 
 struct cs_cache {
     struct cs_shelf shelf;
-    int64_t ms; /* how long an answer is good; 0: there is no cache */
+    int64_t ms;    /* how long an answer is good; 0: there is no cache */
+    int64_t swept; /* when the store was last told to forget what has expired */
     /* The store may know answers that memory does not: those of processes before this one, until
      * then. */
     int64_t inherited;
@@ -109,9 +110,9 @@ struct cs_keep {
     bool is_asking;     /* the store */
     unsigned char key[CS_SHA256];
     unsigned char globals[CS_SHA256];
-    const char *never; /* why its answer is not kept; NULL: it is */
-    struct cs_known *found;
-    uint32_t artifacts_there; /* of it */
+    const char *never;             /* why its answer is not kept; NULL: it is */
+    struct cs_known *found, *made; /* it is given that one; it is kept as this one */
+    uint32_t artifacts_there;      /* of it */
     struct cs_used *used;
     uint32_t used_count, used_cap;
     struct cs_str catalogue; /* it has looked at this one; empty: at none */

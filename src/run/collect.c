@@ -22,6 +22,8 @@ struct collect {
     struct cs_err err;
     uint64_t bytes; /* given to the store and not answered yet */
     uint32_t under_way;
+    uint32_t first;                   /* of the run's artifacts that are ours, */
+    uint32_t files[CS_HARVEST_FILES]; /* and which file each of them is */
 };
 
 struct given {
@@ -54,6 +56,19 @@ static void leave_out(struct collect *c, uint32_t file, const struct cs_err *err
     cs_artifact_left_out(c->run, cs_buf_str(&why));
 }
 
+/* Answers come as they come; the artifacts are in the order of their files all the same. */
+static void put_in_order(struct collect *c, uint32_t file)
+{
+    uint32_t at = c->run->result.artifact_count - c->first - 1;
+    struct cs_artifact *list = c->run->artifacts + c->first, last = list[at];
+    for (; at && c->files[at - 1] > file; at--) {
+        list[at] = list[at - 1];
+        c->files[at] = c->files[at - 1];
+    }
+    list[at] = last;
+    c->files[at] = file;
+}
+
 static void on_added(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
                      size_t count, struct cs_str content)
 {
@@ -63,10 +78,12 @@ static void on_added(void *ctx, const struct cs_err *err, const struct cs_artifa
     free(ctx);
     c->under_way--;
     c->bytes -= c->harvest->files[given.file].size;
-    if (err->code == CS_OK && count)
+    if (err->code == CS_OK && count) {
         cs_artifact_kept(c->run, rows);
-    else
+        put_in_order(c, given.file);
+    } else {
         leave_out(c, given.file, err);
+    }
     go_on(c);
 }
 
@@ -134,6 +151,7 @@ int cs_step_collect(struct cs_run *run, struct cs_err *err)
     struct collect *c = CS_NEW(struct collect);
     c->run = run;
     c->harvest = h;
+    c->first = run->result.artifact_count;
     for (uint32_t i = 0; i < h->note_count; i++)
         cs_artifact_left_out(run, cs_str(h->notes[i]));
     run->result.left_out_count += h->left_out - h->note_count;

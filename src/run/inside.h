@@ -55,6 +55,7 @@ struct cs_runner {
     struct cs_lately *lately;  /* journal.c: blobs that were put a moment ago */
     struct cs_figures figures; /* but those that are asked for when they are wanted */
     struct cs_run *runs;       /* all that are not done, newest first */
+    uint32_t agains;           /* replays that are not done */
     uint32_t waiting;          /* of them: admitted, and without a turn yet */
     struct cs_run_ask *asks;   /* open questions of all executions */
     bool closing, sandbox_closed;
@@ -183,6 +184,7 @@ int cs_step_begun(struct cs_run *run, struct cs_err *err);
 int cs_step_hold(struct cs_run *run, struct cs_err *err);    /* hold.c */
 int cs_step_turn(struct cs_run *run, struct cs_err *err);    /* queue.c */
 int cs_step_release(struct cs_run *run, struct cs_err *err); /* hold.c */
+int cs_step_recall(struct cs_run *run, struct cs_err *err);  /* artifacts.c */
 int cs_step_collect(struct cs_run *run, struct cs_err *err); /* collect.c */
 int cs_step_keep(struct cs_run *run, struct cs_err *err);    /* artifacts.c */
 int cs_step_trace(struct cs_run *run, struct cs_err *err);   /* lineage.c */
@@ -337,6 +339,7 @@ struct cs_player;
 /* cache.c */
 int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
 void cs_cache_keep(struct cs_run *run);    /* it is done: is it worth keeping? Ends run->cache */
+void cs_cache_record(struct cs_run *run);  /* its end is about to be put on record: so is this */
 void cs_cache_settled(struct cs_run *run); /* its session has not been given back yet */
 /* What its answer depends on: a tool that it called; all there are. Or it depends on so much that
  * it is not kept. */
@@ -371,6 +374,7 @@ struct cs_again;
 struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_request *request,
                                   struct cs_again *again, const char *id,
                                   void (*done)(void *ctx, const struct cs_result *result));
+void cs_runner_again_over(struct cs_runner *runner); /* one that did not get to a run is done */
 void cs_again_open(struct cs_run *run);
 /* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
 const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,

@@ -303,6 +303,7 @@ static void put_on_record(struct cs_run *run)
     cs_journal_take(run, &more);
     more.chain_at = run->chain_at;
     more.measure = &measure;
+    cs_cache_record(run);
     cs_store_execution_settle(run->runner->store, &row, &more, on_end, run);
 }
 

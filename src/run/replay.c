@@ -50,7 +50,9 @@ static void finish(struct cs_again *a, const struct cs_replayed *replayed)
 static void fail(struct cs_again *a, const struct cs_err *err)
 {
     struct cs_replayed replayed = {.err = *err};
+    struct cs_runner *r = a->runner;
     finish(a, &replayed);
+    cs_runner_again_over(r);
 }
 
 /* Somebody or something else ended it then; it would have gone on. */
@@ -276,6 +278,7 @@ static void on_done(void *ctx, const struct cs_result *result)
     const struct cs_run *run =
         (const struct cs_run *)((const char *)result - offsetof(struct cs_run, result));
     struct cs_replayed replayed = {.recorded = a->recorded, .result = result};
+    a->runner->agains--; /* the run itself holds the runner */
     CS_AUTO_BUF struct cs_buf report = {0};
     if (result->refused || a->damaged.code) {
         cs_fail(&replayed.err, a->damaged.code ? a->damaged.code : result->refused, "%.*s",
@@ -405,6 +408,7 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
 {
     struct cs_again *a = CS_NEW(struct cs_again);
     a->runner = runner;
+    runner->agains++;
     a->tenant =
         cs_arena_dup(&a->arena, request->tenant.len ? request->tenant : CS_STR(CS_TENANT_DEFAULT));
     a->principal =

@@ -48,6 +48,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
     /* SETTLE: whatever happened before, what follows is done */
     cs_step_release, /* 5. its session has the new state and files                   hold.c      */
+    cs_step_recall,  /*    what it had left before its process died                  artifacts.c */
     cs_step_collect, /*    files in /workspace/out are artifacts                     collect.c   */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
     cs_step_trace,   /*    what they were made from                                  lineage.c   */
@@ -116,7 +117,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
 
 static void close_if_empty(struct cs_runner *r)
 {
-    if (!r->sandbox_closed || r->runs)
+    if (!r->sandbox_closed || r->runs || r->agains)
         return;
     cs_catalogue_unref(r->hashed);
     free(r->lately);
@@ -124,6 +125,13 @@ static void close_if_empty(struct cs_runner *r)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
     free(r);
+}
+
+void cs_runner_again_over(struct cs_runner *r)
+{
+    r->agains--;
+    if (r->closing)
+        close_if_empty(r);
 }
 
 static void on_sandbox_closed(void *ctx)

@@ -73,24 +73,35 @@ static int64_t stamp(struct cs_job *j, int64_t recorded_us)
 
 /* ---- answers ---- */
 
-void cs_job_send(struct cs_job *j, enum cs_msg type, struct cs_buf *frames)
+void cs_job_send(struct cs_job *j, struct cs_buf *frames)
 {
-    struct cs_err err = {0};
-    if (j->proc && cs_wire_sent(&j->proc->reader, type, &err) == 0)
+    if (j->proc && frames->len)
         cs_proc_send(j->proc, frames);
 }
 
-enum cs_msg cs_job_tell(struct cs_job *j, struct cs_heard *h, struct cs_buf *out)
+/* Begins a frame, if it may be sent now. */
+static bool frame_begins(struct cs_job *j, enum cs_msg type, uint64_t id, int64_t *time_us,
+                         struct cs_buf *out, size_t *mark)
+{
+    if (!j->proc || cs_wire_sent(&j->proc->reader, type, NULL) < 0)
+        return false;
+    *time_us = stamp(j, *time_us);
+    *mark = cs_frame_begin(out, type, id, *time_us);
+    j->sent++;
+    j->asleep = false;
+    return true;
+}
+
+void cs_job_tell(struct cs_job *j, struct cs_heard *h, struct cs_buf *out)
 {
     static const enum cs_msg types[] = {[CS_HEARD_CALL] = CS_MSG_RESULT,
                                         [CS_HEARD_FILE] = CS_MSG_RESULT,
                                         [CS_HEARD_MODULE] = CS_MSG_MODULE,
                                         [CS_HEARD_START] = CS_MSG_VERDICT};
-    h->time_us = stamp(j, h->time_us);
-    j->sent++;
-    j->asleep = false;
+    size_t mark;
     cs_buf_room(out, h->payload.len + h->canonical.len + 64);
-    size_t mark = cs_frame_begin(out, types[h->kind], h->id, h->time_us);
+    if (!frame_begins(j, types[h->kind], h->id, &h->time_us, out, &mark))
+        return;
     if (h->kind == CS_HEARD_START)
         cs_put_u8(out, h->answer == CS_ANSWER_OK);
     else
@@ -101,14 +112,13 @@ enum cs_msg cs_job_tell(struct cs_job *j, struct cs_heard *h, struct cs_buf *out
     cs_frame_end(out, mark);
     if (j->events->heard)
         j->events->heard(j->ctx, h);
-    return types[h->kind];
 }
 
 static void answer(struct cs_job *j, struct cs_heard *h)
 {
     CS_AUTO_BUF struct cs_buf out = {0};
-    enum cs_msg type = cs_job_tell(j, h, &out);
-    cs_job_send(j, type, &out);
+    cs_job_tell(j, h, &out);
+    cs_job_send(j, &out);
 }
 
 void cs_job_result(struct cs_job *j, uint64_t id, enum cs_answer status, struct cs_str payload)
@@ -148,10 +158,11 @@ void cs_job_hear(struct cs_job *j, const struct cs_heard *heard)
 static void send_wake(struct cs_job *j, int64_t time_us)
 {
     CS_AUTO_BUF struct cs_buf out = {0};
-    j->sent++;
-    j->asleep = false;
-    cs_frame_end(&out, cs_frame_begin(&out, CS_MSG_WAKE, 0, stamp(j, time_us)));
-    cs_job_send(j, CS_MSG_WAKE, &out);
+    size_t mark;
+    if (!frame_begins(j, CS_MSG_WAKE, 0, &time_us, &out, &mark))
+        return;
+    cs_frame_end(&out, mark);
+    cs_job_send(j, &out);
 }
 
 void cs_job_wake(struct cs_job *j, int64_t time_us)

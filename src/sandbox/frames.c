@@ -56,7 +56,7 @@ static void batch_work(uv_work_t *w)
     }
 }
 
-static enum cs_msg tell(struct cs_job *j, const struct cs_file_job *f, struct cs_buf *out)
+static void tell(struct cs_job *j, const struct cs_file_job *f, struct cs_buf *out)
 {
     if (!f->is_module && f->answer == CS_ANSWER_LIMIT) {
         j->end.scratch_full = true;
@@ -64,14 +64,14 @@ static enum cs_msg tell(struct cs_job *j, const struct cs_file_job *f, struct cs
             j->roots.files < j->roots.files_max ? CS_LIMIT_SCRATCH_BYTES : CS_LIMIT_SCRATCH_FILES;
     }
     if (f->silent) /* it was answered from a record */
-        return CS_MSG_NONE;
-    return cs_job_tell(j,
-                       &(struct cs_heard){.kind = f->is_module ? CS_HEARD_MODULE : CS_HEARD_FILE,
-                                          .id = f->id,
-                                          .answer = f->answer,
-                                          .canonical = cs_buf_str(&f->canonical),
-                                          .payload = cs_buf_str(&f->payload)},
-                       out);
+        return;
+    cs_job_tell(j,
+                &(struct cs_heard){.kind = f->is_module ? CS_HEARD_MODULE : CS_HEARD_FILE,
+                                   .id = f->id,
+                                   .answer = f->answer,
+                                   .canonical = cs_buf_str(&f->canonical),
+                                   .payload = cs_buf_str(&f->payload)},
+                out);
 }
 
 /* Is it a module of a server that may only not be known yet? */
@@ -125,8 +125,7 @@ static void batch_done(uv_work_t *w, int status)
         cs_job_step(j);
         return;
     }
-    if (out.len) /* RESULT is allowed wherever MODULE is and a file could be asked for */
-        cs_job_send(j, CS_MSG_MODULE, &out);
+    cs_job_send(j, &out);
     next_batch(j);
     while (asks && !j->dying) {
         f = asks;
@@ -215,7 +214,8 @@ void cs_job_module(struct cs_job *j, uint64_t id, int mcp_servers, struct cs_str
         cs_buf_putstr(&f->payload, message);
     }
     CS_AUTO_BUF struct cs_buf frame = {0};
-    cs_job_send(j, tell(j, f, &frame), &frame);
+    tell(j, f, &frame);
+    cs_job_send(j, &frame);
     free_file_job(f);
 }
 

@@ -99,11 +99,11 @@ struct cs_job {
     enum cs_clock clock;
     int64_t base_us; /* what time it was for the program at base_ns of the monotonic clock */
     uint64_t base_ns;
-    int64_t last_us;  /* the time of the last frame */
-    uint64_t sent;    /* frames */
-    uint64_t wake_ns; /* when its next timer is due; 0: it has none */
-    bool asleep;      /* it waits, and nothing is on its way to it, */
-    int64_t due_us;   /* and this is when its next timer is due */
+    int64_t last_us;       /* the time of the last frame */
+    uint64_t sent;         /* frames */
+    uint64_t wake_ns;      /* when its next timer is due; 0: it has none */
+    bool asleep;           /* it waits, and nothing is on its way to it, */
+    int64_t due_us;        /* and this is when its next timer is due */
     unsigned wished_files; /* that are answered from a record, and are not yet */
 
     struct cs_cage *cage;
@@ -211,9 +211,9 @@ void cs_job_copy_in(struct cs_job *j, void (*then)(struct cs_job *j));
 void cs_job_time_starts(struct cs_job *j, int64_t at_us);
 /* Notes a call that wants an answer; false if there are too many, or one of that id. */
 bool cs_job_open_call(struct cs_job *j, uint64_t id, size_t bytes);
-/* Adds the frame of an answer to `out`, and its time to the answer. Returns which frame it is. */
-enum cs_msg cs_job_tell(struct cs_job *j, struct cs_heard *heard, struct cs_buf *out);
-void cs_job_send(struct cs_job *j, enum cs_msg type, struct cs_buf *frames);
+/* Adds the frame of an answer to `out`, if it may be sent now, and its time to the answer. */
+void cs_job_tell(struct cs_job *j, struct cs_heard *heard, struct cs_buf *out);
+void cs_job_send(struct cs_job *j, struct cs_buf *frames);
 bool cs_job_on_sleep(struct cs_job *j, const struct cs_frame *f);
 int cs_alarm_open(struct cs_sandbox *s, struct cs_err *err);
 void cs_alarm_set(struct cs_sandbox *s); /* after frames were read */

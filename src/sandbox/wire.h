@@ -64,14 +64,17 @@ enum cs_phase {
  *   CALL      id; str server, str tool, str arguments JSON
  *   FILE      id; u8 op (enum cs_file_op), str path, str data or second path, u32 flags
  *   RESULT    answers CALL or FILE id: u8 status (enum cs_answer), str payload. Of a CALL that
- * failed the payload is JSON {message, retryable?, suggestion?, type?}, of a FILE a message LOG u8
- * level (enum cs_level), str text PROGRESS  str JSON {progress, total?, message?} DONE      u8
- * outcome (enum cs_outcome), str result or error as JSON, u32 times memory was refused, str the
- * state as JSON if it is not what PROGRAM said CANCEL nothing: abort what waits; the daemon kills
- * the process soon after
+ *             failed the payload is JSON {message, retryable?, suggestion?, type?}, of a FILE a
+ *             message
+ *   LOG       u8 level (enum cs_level), str text
+ *   PROGRESS  str JSON {progress, total?, message?}
+ *   DONE      u8 outcome (enum cs_outcome), str result or error as JSON, u32 times memory was
+ *             refused, str the state as JSON if it is not what PROGRAM said
+ *   CANCEL    nothing: abort what waits; the daemon kills the process soon after
  *   SLEEP     id: how many frames it has had; u64 when its next timer is due, INT64_MAX: it has
- * none. It waits, and takes the place of the SLEEP before WAKE      nothing: what is due by the
- * time in the head fires. One that nobody waits for any more does no harm
+ *             none. It waits; this takes the place of the SLEEP before
+ *   WAKE      nothing: what is due by the time in the head fires. One that nobody waits for any
+ *             more does no harm
  */
 #define CS_MESSAGES(X)                                                                     \
     X(READY, WORKER, CS_PHASE_BOOT, CS_PHASE_IDLE, 64)                                     \

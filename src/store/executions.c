@@ -8,6 +8,10 @@
 
 #define FORGET_STEP 500 /* executions removed in one go, so that nobody waits long */
 #define TRASH_STEP  200
+#define SWEEP_STEPS 16 /* directories of contents, every hour */
+
+/* What forget is at. */
+enum { AGEING, EMPTYING, SWEEPING };
 
 void cs_op_tell_executions(const struct cs_op *op)
 {
@@ -213,7 +217,9 @@ int cs_db_next_dead(struct cs_db *db, char owner[CS_STORE_ID + 1], struct cs_err
 int cs_db_lost(struct cs_db *db, struct cs_err *err)
 {
     char owner[CS_STORE_ID + 1] = "";
-    int dead;
+    int dead, has_ledger = db->chain ? 0 : cs_db_has_ledger(db, err);
+    if (has_ledger)
+        return has_ledger < 0 ? -1 : 0;
     while ((dead = cs_db_next_dead(db, owner, err)) > 0) {
         int got;
         while ((got = cancel_one(db, cs_str(owner), err)) > 0)
@@ -257,12 +263,33 @@ static int empty_trash(struct cs_db *db, struct cs_op *op)
     return got < 0 ? -1 : 0;
 }
 
+/* Then the files that are in no list: each hour other directories. */
+static int sweep(struct cs_db *db, struct cs_op *op)
+{
+    int64_t now = cs_time_ms();
+    unsigned first = (unsigned)(now / CS_STORE_HOUR_MS * SWEEP_STEPS % 256);
+    unsigned step = (unsigned)op->number - SWEEPING;
+    if (cs_db_blobs_sweep(db, first + step, now - CS_STORE_HOUR_MS, &op->err) < 0)
+        return -1;
+    op->again = step + 1 < SWEEP_STEPS;
+    op->offset = op->number + 1;
+    return 0;
+}
+
 /* First the rows, step by step; then, in a transaction that comes after theirs, the files. */
 static int run_forget(struct cs_db *db, struct cs_op *op)
 {
     int64_t step = FORGET_STEP;
-    if (op->number)
-        return empty_trash(db, op);
+    if (op->number >= SWEEPING)
+        return sweep(db, op);
+    if (op->number == EMPTYING) {
+        int emptied = empty_trash(db, op);
+        if (emptied == 0 && !op->again) {
+            op->again = true;
+            op->offset = SWEEPING;
+        }
+        return emptied;
+    }
     if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0 ||
         cs_db_journals_age(db, op->when, step, &op->err) < 0)
         return -1;
@@ -273,7 +300,7 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
     if (swept < 0)
         return -1;
     op->again = true;
-    op->offset = gone < FORGET_STEP && !swept; /* rows are done, once this is committed */
+    op->offset = gone < FORGET_STEP && !swept ? EMPTYING : 0; /* once this is committed */
     return 0;
 }
 

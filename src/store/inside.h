@@ -113,7 +113,8 @@ struct cs_op {
         struct cs_cached_answer cached;
         struct cs_lineage_want lineage;
     } row;
-    struct cs_source *sources;     /* `limit` of them, their texts too in `kept` */
+    struct cs_source *sources; /* `limit` of them, their texts too in `kept` */
+    struct cs_backup *backup;
     struct cs_execution_more more; /* copied to `given`, all that is in it */
     char *given;
     size_t given_at;
@@ -157,6 +158,8 @@ void cs_op_tell_stored(const struct cs_op *op);
 
 /* To the queue's end, whatever waits there. Takes it; for what the store itself has to do. */
 void cs_op_queue(struct cs_op *op);
+
+uv_loop_t *cs_store_loop(struct cs_store *store);
 
 /* For tests, which have less time. Before the first operation. */
 void cs_store_patience(struct cs_store *store, int ms);
@@ -221,7 +224,8 @@ bool cs_owner_alive(struct cs_db *db, struct cs_str owner);
 
 /* --- executions.c --- */
 
-/* What the dead left as running becomes cancelled. In a transaction of the caller's. */
+/* What the dead left as running becomes cancelled. In a transaction of the caller's. Where there is
+ * a ledger, that is done by who can write to it. */
 int cs_db_lost(struct cs_db *db, struct cs_err *err);
 /* The same, as the first operation of a store. */
 struct cs_op *cs_op_lost(struct cs_store *store);
@@ -238,6 +242,8 @@ void cs_op_tell_executions(const struct cs_op *op);
 /* `hash`: of the last one; zeros if there is no chain. */
 int cs_db_append(struct cs_db *db, const struct cs_entry *entries, size_t count,
                  unsigned char hash[32], struct cs_err *err);
+/* 1: somebody keeps one; 0: nobody does. */
+int cs_db_has_ledger(struct cs_db *db, struct cs_err *err);
 /* A signature for what has none yet. Makes a transaction of its own. */
 void cs_db_seal(struct cs_db *db);
 
@@ -275,5 +281,11 @@ int cs_blob_get(const struct cs_db *db, const unsigned char hash[32], uint64_t s
 /* Unless it was put at `before` or later: false, it is still there. Whoever calls has seen, in a
  * transaction that is still open, that nothing refers to it. */
 bool cs_blob_remove(const struct cs_db *db, const unsigned char hash[32], int64_t before);
+
+/* --- sweep.c --- */
+
+/* Removes what is in one of the 256 directories, was not put since `before`, and is nobody's. In a
+ * transaction to write. */
+int cs_db_blobs_sweep(struct cs_db *db, unsigned directory, int64_t before, struct cs_err *err);
 
 #endif

@@ -91,6 +91,11 @@ int cs_db_append(struct cs_db *db, const struct cs_entry *entries, size_t count,
     return 0;
 }
 
+int cs_db_has_ledger(struct cs_db *db, struct cs_err *err)
+{
+    return head(db, err) < 0 ? -1 : db->head.seq > 0;
+}
+
 void cs_db_seal(struct cs_db *db)
 {
     struct cs_err err = {0};

@@ -565,6 +565,11 @@ void cs_store_health(const struct cs_store *s, struct cs_err *err)
     *err = s->health;
 }
 
+uv_loop_t *cs_store_loop(struct cs_store *s)
+{
+    return s->async.loop;
+}
+
 void cs_store_patience(struct cs_store *s, int ms)
 {
     uv_mutex_lock(&s->lock);

@@ -38,7 +38,8 @@ struct cs_measure;
 
 /* `dir`: an existing directory of ours. What executions of processes that are gone left as running
  * becomes `cancelled` (lost) before the first operation, with an entry "execution.settled" and a
- * measure, unless they are durable: those wait for cs_store_execution_adopt. */
+ * measure, unless they are durable: those wait for cs_store_execution_adopt. Who has no chain
+ * leaves them alone where there is a ledger. */
 int cs_store_open(uv_loop_t *loop, const char *dir, struct cs_store **store, struct cs_err *err);
 /* Everything that was asked for is done first. */
 void cs_store_close(struct cs_store *store, void (*closed)(void *ctx), void *ctx);
@@ -331,8 +332,11 @@ void cs_store_sums(struct cs_store *s, struct cs_str tenant, int64_t from, cs_su
 
 /* --- copies --- */
 
-/* A consistent copy of all there is, as one file that must not be there yet: `caisson backup`. In
- * the pool; `progress` (may be NULL) is told on the loop how far it is. */
+/* A consistent copy of all there is, as one file that must not be there yet (CS_CONFLICT): a tar,
+ * compressed if the name ends in .zst, of the database, the blobs and the ledger's key, for this
+ * user alone to read. Unpacked into an empty directory it is a data directory. Not in it: the
+ * working directories of sessions. It needs room for the database twice. In the pool; `progress`
+ * (may be NULL) is told on the loop how far it is. */
 void cs_store_backup(struct cs_store *s, const char *file,
                      void (*progress)(void *ctx, uint64_t bytes, uint64_t of), cs_stored *done,
                      void *ctx);

@@ -24,8 +24,7 @@ PATIENCE = 60
 DOORS = ("rest", "mcp")
 
 # Ops of parts that do not exist yet.
-MISSING = {"submit": "no approvals yet", "approve": "no approvals yet", "run": "no approvals yet",
-           "audit_verify": "no ledger yet"}
+MISSING = {"submit": "no approvals yet", "approve": "no approvals yet", "run": "no approvals yet"}
 
 # Answers of REST that are no envelope, in the words of the manifest.
 PROBLEMS = {400: "validation", 401: "permission", 403: "permission", 404: "validation", 405: "protocol",
@@ -50,6 +49,38 @@ except OSError as e:
 time.sleep(%f)
 print('said', at)
 """
+
+
+def changed_lines(change):
+    """What is done to the lines of an export; the first one is its head."""
+    def mutate(export):
+        lines = export.splitlines(keepends=True)
+        change(lines, len(lines) // 2)
+        return b"".join(lines)
+    return mutate
+
+
+def drop_middle(lines, at):
+    del lines[at]
+
+
+def flip_byte(lines, at):
+    line = bytearray(lines[at])
+    line[len(line) // 2] ^= 1
+    lines[at] = bytes(line)
+
+
+def swap_two(lines, at):
+    lines[at], lines[at + 1] = lines[at + 1], lines[at]
+
+
+def drop_tail(lines, _at):
+    del lines[-1]
+
+
+MUTATIONS = {"none": lambda export: export, "drop_middle": changed_lines(drop_middle),
+             "flip_byte": changed_lines(flip_byte), "swap_two": changed_lines(swap_two),
+             "drop_tail": changed_lines(drop_tail)}
 
 
 class Broken(Exception):
@@ -158,6 +189,11 @@ class Server:
     def how_it_ended(self):
         status = self.process.poll()
         return "still running" if status is None else "signal %d" % -status if status < 0 else "exit status %d" % status
+
+    def audit(self, *words):
+        """`caisson audit`, in the data directory of the daemon that runs."""
+        return subprocess.run([self.binary, "audit", *words], env=self.env, cwd=self.state, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=30)
 
     def key(self, user):
         """Whoever it is has a tenant of their own. The weak variant knows one user only, whatever the name."""
@@ -498,10 +534,24 @@ class Play:
         time.sleep(step["ms"] / 1000)
 
     def do_audit_read(self, step):
-        """Until there is a ledger: the records of executions, and what the daemon has written down."""
+        """The ledger, the records of executions, and what the daemon has written down."""
         client = self.of(step)
         records = client.rest("GET", "/executions")
-        return Answer(records.body, texts=[self.server.said()])
+        return Answer(records.body, texts=[self.server.audit("list", "-n", "1000").stdout.decode(), self.server.said()])
+
+    def do_audit_verify(self, step):
+        """An export of the ledger in use, changed, and checked with the key of this data directory."""
+        export = self.server.audit("export")
+        if export.returncode != 0:
+            raise Broken("no export: %s" % export.stderr[-400:])
+        path = os.path.join(self.server.state, "export-%s.jsonl" % self.door)
+        with open(path, "wb") as f:
+            f.write(MUTATIONS[step["mutate"]](export.stdout))
+        done = self.server.audit("verify", path)
+        os.unlink(path)
+        if done.returncode not in (0, 1):
+            raise Broken("audit verify: %s" % done.stderr[-400:])
+        return Answer(done.stdout + done.stderr, "validation" if done.returncode else None)
 
     # Judging
 

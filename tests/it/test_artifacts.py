@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 
-from resting import problem, with_tools
+from resting import begin, problem, until, with_tools
 from serving import Daemon, make_key
 
 
@@ -322,3 +322,21 @@ def test_old_ones_go_with_their_executions(t):
             time.sleep(0.05)
         t.true(blobs() <= before - 2, "their contents are gone: %d of %d are left" % (blobs(), before))
         t.equal([a["artifact_id"] for a in d.get("/artifacts").json()["artifacts"]], [second["result"]])
+
+
+def test_a_resumed_execution_has_what_it_had_put(t):
+    with Daemon(t) as d:
+        code = ("const a = await caisson.storage.put('before', 'x')\n"
+                "for (let i = 0; i < 15; i++) await new Promise((r) => setTimeout(r, 100))\n"
+                "const b = await caisson.storage.put('after', 'y')\n"
+                "return [a.id, b.id]")
+        execution = begin(t, d, code, durable=True)
+        until(t, "the first is kept", lambda: d.get("/artifacts").json()["artifacts"])
+        time.sleep(0.3)
+        d.process.kill()
+        d.process.wait()
+    with Daemon(t) as d:
+        e = until(t, "it ends", lambda: (lambda x: x if x["status"] != "running" else None)(d.get("/executions/%s?wait_ms=5000" % execution).json()), 30)
+        t.equal(e["status"], "completed", e)
+        t.equal([a["id"] for a in e["artifacts"]][::1 if e["artifacts"][0]["name"] == "before" else -1], e["result"])
+        t.equal(sorted(a["name"] for a in d.get("/artifacts").json()["artifacts"]), ["after", "before"])

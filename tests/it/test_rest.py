@@ -248,13 +248,6 @@ def test_a_trace_tells_what_it_did(t):
         t.equal((trace["status"], trace["execution_id"]), ("completed", e["execution_id"]))
 
 
-def test_there_is_no_replay_yet(t):
-    with Daemon(t) as d:
-        e = d.run("return 1")
-        problem(t, d.post("/executions/%s/replay" % e["execution_id"]), 501, "not_available")
-        problem(t, d.post("/executions/ex_0/replay"), 404, "missing")
-
-
 # Streams
 
 def read_events(d, path, headers=None, until_done=True):

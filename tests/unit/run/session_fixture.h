@@ -40,7 +40,7 @@ struct fixture {
 struct wish {
     struct fixture *f;
     struct cs_hold *hold;
-    bool done, released;
+    bool done, released, was_released;
     struct cs_err err;
     struct cs_buf state;
     unsigned order; /* which answer it was */
@@ -193,6 +193,7 @@ static inline void w_held(void *ctx, const struct cs_err *err, const struct cs_h
         return;
     }
     cs_buf_putstr(&w->state, held->state);
+    w->was_released = held->released;
     snprintf(w->f->workspace, sizeof w->f->workspace, "%s", held->workspace);
     snprintf(w->f->workspace_out, sizeof w->f->workspace_out, "%s", held->workspace_out);
 }
@@ -205,12 +206,18 @@ static inline void w_released(void *ctx, const struct cs_err *err)
     w->order = ++w->f->answers;
 }
 
-static inline void ask(struct wish *w, struct fixture *f, uint32_t wait_ms)
+static inline void ask_as(struct wish *w, struct fixture *f, const char *execution,
+                          uint32_t wait_ms)
 {
     *w = (struct wish){.f = f};
-    w->hold = cs_session_hold(f->s, cs_str(f->me.tenant), cs_str(f->id), (struct cs_str){0},
-                              wait_ms, w_held, w);
+    w->hold = cs_session_hold(f->s, cs_str(f->me.tenant), cs_str(f->id), cs_str(execution), wait_ms,
+                              w_held, w);
     assert_false(w->done);
+}
+
+static inline void ask(struct wish *w, struct fixture *f, uint32_t wait_ms)
+{
+    ask_as(w, f, "", wait_ms);
 }
 
 static inline int hold(struct wish *w, struct fixture *f, uint32_t wait_ms)

@@ -298,8 +298,8 @@ static void a_large_result_is_a_preview_with_a_handle(void **state)
     assert_contains(cs_buf_cstr(&out), "not kept");
     assert_null(strstr(cs_buf_cstr(&out), "\"result\":"));
     const struct cs_artifact artifacts[] = {
-        {CS_STR("art_1"), CS_STR("result"), CS_STR("application/json"), json.len},
-        {CS_STR("art_2"), CS_STR("stdout"), CS_STR("text/plain"), 77777}};
+        {CS_STR("art_1"), CS_STR("result"), CS_STR("application/json"), "result", {0}, json.len},
+        {CS_STR("art_2"), CS_STR("stdout"), CS_STR("text/plain"), "stdout", {0}, 77777}};
     r.artifacts = artifacts;
     r.artifact_count = 2;
     digest_of(&r, 1000, &out);

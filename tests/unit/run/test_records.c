@@ -304,8 +304,9 @@ static void a_large_result_can_be_opened_later(void **state)
     perform(&large, &request);
     assert_int_equal(strlen(large.artifact), 36);
     assert_contains(cs_buf_cstr(&large.envelope), large.artifact);
-    assert_contains(cs_buf_cstr(&large.envelope),
-                    "\"name\":\"result\",\"media_type\":\"application/json\",\"size\":");
+    assert_contains(
+        cs_buf_cstr(&large.envelope),
+        "\"name\":\"result\",\"media_type\":\"application/json\",\"kind\":\"result\",\"size\":");
 
     perform_with(&p, "const a = await caisson.storage.get(inputs.id); return [a.length, a[499]]",
                  large.artifact, "");

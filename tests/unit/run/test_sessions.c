@@ -563,6 +563,103 @@ static void one_that_is_used_does_not_expire(void **state)
     assert_int_equal(expire(f), 36);
 }
 
+/* What a process left behind that died: a durable execution, in its session. */
+static void leave_behind(struct fixture *f, const char *execution)
+{
+    struct cs_execution_row row = {.id = cs_str(execution),
+                                   .tenant = cs_str(f->me.tenant),
+                                   .session = cs_str(f->id),
+                                   .status = CS_STR("running"),
+                                   .created = cs_time_ms(),
+                                   .durable = true};
+    cs_store_execution_begin(f->store, &row, begun, f);
+    f_wait(f);
+    cs_store_session_hold(f->store, row.tenant, row.session, row.id, f_stored, f);
+    f_wait(f);
+    assert_int_equal(f->err.code, CS_OK);
+}
+
+static void finish_it(struct fixture *f, const char *execution)
+{
+    struct cs_execution_row row = {.id = cs_str(execution),
+                                   .tenant = cs_str(f->me.tenant),
+                                   .session = cs_str(f->id),
+                                   .status = CS_STR("completed"),
+                                   .envelope = CS_STR("{}"),
+                                   .finished = cs_time_ms(),
+                                   .durable = true};
+    cs_store_execution_end(f->store, &row, f_stored, f);
+    f_wait(f);
+    assert_int_equal(f->err.code, CS_OK);
+}
+
+static void a_durable_execution_comes_first_wherever_it_stands_in_the_line(void **state)
+{
+    struct fixture *f = *state;
+    struct wish hasty, first, second, durable;
+    start(f);
+    leave_behind(f, "ex_1");
+    assert_int_equal(hold(&hasty, f, 0), CS_CONFLICT);
+    assert_contains(hasty.err.msg, "ex_1");
+    ask(&first, f, 5000);
+    ask_as(&second, f, "ex_2", 5000);
+    run_for(f, 60);
+    assert_false(first.done || second.done);
+    ask_as(&durable, f, "ex_1", 5000);
+    while (!durable.done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_int_equal(durable.err.code, CS_OK);
+    assert_false(durable.was_released);
+    assert_int_equal(release(&durable, "{\"n\":1}"), CS_OK);
+    run_for(f, 60);
+    assert_false(first.done || second.done); /* it is over, but not on record */
+    finish_it(f, "ex_1");
+    while (!first.done && !second.done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    struct wish *now = first.done ? &first : &second, *then = first.done ? &second : &first;
+    assert_string_equal(cs_buf_cstr(&now->state), "{\"n\":1}");
+    release(now, "");
+    struct cs_execution_row row = {.id = CS_STR("ex_2"),
+                                   .tenant = cs_str(f->me.tenant),
+                                   .session = cs_str(f->id),
+                                   .created = cs_time_ms(),
+                                   .durable = true};
+    cs_store_execution_begin(f->store, &row, begun, f);
+    f_wait(f);
+    if (now == &second)
+        finish_it(f, "ex_2");
+    while (!then->done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    release(then, "");
+}
+
+/* Its process died between the session's state and the record of its end. */
+static void what_was_released_before_is_not_counted_again(void **state)
+{
+    struct fixture *f = *state;
+    struct wish w;
+    start(f);
+    leave_behind(f, "ex_1");
+    ask_as(&w, f, "ex_1", 1000);
+    while (!w.done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_int_equal(release(&w, "{\"n\":1}"), CS_OK);
+    ask_as(&w, f, "ex_1", 1000);
+    while (!w.done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_true(w.was_released);
+    cs_session_return(w.hold, CS_STR("{\"n\":1}"), w_released, &w);
+    while (!w.released)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_int_equal(w.err.code, CS_OK);
+    cs_buf_done(&w.state);
+    finish_it(f, "ex_1");
+    cs_session_look(f->s, &f->me, cs_str(f->id), f_session, f);
+    f_wait(f);
+    assert_int_equal(f->row.executions, 1);
+    assert_state(f, "{\"n\":1}");
+}
+
 /* Whoever waits hears of it, whoever is inside can still leave. */
 static void closing_lets_nobody_wait(void **state)
 {
@@ -617,6 +714,8 @@ int main(void)
         T(the_end_is_told_to_who_is_inside_and_who_waits),
         T(an_idle_one_expires_with_its_files),
         T(one_that_is_used_does_not_expire),
+        T(a_durable_execution_comes_first_wherever_it_stands_in_the_line),
+        T(what_was_released_before_is_not_counted_again),
         T(closing_lets_nobody_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,8 @@ struct play {
     struct open open[300];
     unsigned open_count;
     uint64_t heard_by;
+    uint64_t wall_ms; /* 0: the usual */
+    unsigned answers; /* under way */
     struct record saw;
     char diverged[200];
 };
@@ -151,6 +153,7 @@ struct answer {
     uv_timer_t timer;
     struct play *play;
     uint64_t id;
+    bool asks; /* the time stands still until somebody has answered */
     enum cs_answer status;
     struct cs_buf payload;
 };
@@ -158,6 +161,7 @@ struct answer {
 static void on_answer_closed(uv_handle_t *h)
 {
     struct answer *a = h->data;
+    a->play->answers--;
     cs_buf_done(&a->payload);
     free(a);
 }
@@ -165,6 +169,8 @@ static void on_answer_closed(uv_handle_t *h)
 static void on_answer(uv_timer_t *t)
 {
     struct answer *a = t->data;
+    if (!a->play->ended && a->asks)
+        cs_job_pause(a->play->job, false);
     if (!a->play->ended)
         cs_job_result(a->play->job, a->id, a->status, cs_buf_str(&a->payload));
     uv_close((uv_handle_t *)t, on_answer_closed);
@@ -177,6 +183,7 @@ static void on_call(void *ctx, uint64_t id, struct cs_str server, struct cs_str 
     struct play *p = ctx;
     struct answer *a = CS_NEW(struct answer);
     a->play = p;
+    p->answers++;
     a->id = id;
     uv_timer_init(&world.loop, &a->timer);
     a->timer.data = a;
@@ -189,6 +196,11 @@ static void on_call(void *ctx, uint64_t id, struct cs_str server, struct cs_str 
         cs_buf_printf(&a->payload, "{\"n\":%u}", roll(1000000));
     }
     unsigned ms = cs_str_is(tool, "slow") ? 2 + roll(8) : roll(4);
+    if (cs_str_is(tool, "ask") || cs_str_is(tool, "never"))
+        ms = 1500;
+    a->asks = cs_str_is(tool, "ask");
+    if (a->asks)
+        cs_job_pause(p->job, true);
     if (ms == 0)
         on_answer(&a->timer);
     else
@@ -287,6 +299,8 @@ static void begin(struct play *p)
                                .clock = p->clock,
                                .start_us = p->start_us,
                                .globals = CS_STR("[\"world\"]")};
+    if (p->wall_ms)
+        spec.limits.wall_clock = p->wall_ms;
     struct cs_err err = {0};
     if (cs_job_start(world.sandbox, &spec, &events, p, &p->job, &err) < 0)
         fail_msg("start: %s", err.msg);
@@ -294,7 +308,7 @@ static void begin(struct play *p)
 
 static void finish(const struct play *p)
 {
-    while (!p->ended)
+    while (!p->ended || p->answers)
         uv_run(&world.loop, UV_RUN_ONCE);
 }
 
@@ -500,6 +514,28 @@ static void a_live_clock_runs(void **state)
     free_record(&p.saw);
 }
 
+static void while_somebody_is_asked_no_time_is_lost(void **state)
+{
+    (void)state;
+    struct play asks = {.source = "const all = [1, 2].map((n) => tools.world.ask({ n }));\n"
+                                  "await Promise.all(all); return 'answered'",
+                        .wall_ms = 1000};
+    struct play waits = {.source = "await tools.world.never({}); return 1", .wall_ms = 1000};
+    struct play loses = {.source = "await tools.world.ask({}); await tools.world.never({})",
+                         .wall_ms = 1000};
+    begin(&waits);
+    begin(&loses);
+    perform(&asks);
+    assert_string_equal(cs_buf_cstr(&asks.saw.payload), "\"answered\"");
+    finish(&waits);
+    assert_int_equal(waits.saw.how, CS_ENDED_LIMIT);
+    finish(&loses);
+    assert_int_equal(loses.saw.how, CS_ENDED_LIMIT);
+    free_record(&asks.saw);
+    free_record(&waits.saw);
+    free_record(&loses.saw);
+}
+
 /* Looking for an answer again and again must not keep it from coming. */
 static void polling_ends(void **state)
 {
@@ -560,6 +596,7 @@ int main(int argc, char **argv)
         CS_TEST(calls_of_guests_are_wishes),
         CS_TEST(a_live_clock_runs),
         CS_TEST(polling_ends),
+        CS_TEST(while_somebody_is_asked_no_time_is_lost),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

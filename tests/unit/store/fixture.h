@@ -149,7 +149,10 @@ __attribute__((unused)) static void f_sessions(void *ctx, const struct cs_err *e
     f->sessions = f_copy(f, rows, count * sizeof *rows);
     for (size_t i = 0; i < count; i++) {
         struct cs_session_row *r = &f->sessions[i];
-        f_texts(f, (struct cs_str *[]){&r->id, &r->tenant, &r->principal, &r->name, &r->state}, 5);
+        f_texts(
+            f,
+            (struct cs_str *[]){&r->id, &r->tenant, &r->principal, &r->name, &r->state, &r->holder},
+            6);
     }
 }
 

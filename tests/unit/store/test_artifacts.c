@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 
+#include "store/inside.h"
+
 static int add(struct fixture *f, const char *id, const char *tenant, const char *execution,
                struct cs_str content)
 {
@@ -186,6 +188,61 @@ static void a_content_that_is_damaged_is_told_and_can_be_put_again(void **state)
     assert_int_equal(err.code, CS_OK);
 }
 
+static void make_old(struct fixture *f)
+{
+    char top[200];
+    snprintf(top, sizeof top, "%s/blobs", f->dir);
+    for (int i = 0; i < 256; i++) {
+        char below[256];
+        snprintf(below, sizeof below, "%s/%02x", top, i);
+        DIR *dir = opendir(below);
+        struct timespec old[2] = {{1, 0}, {1, 0}};
+        for (struct dirent *e; dir && (e = readdir(dir));)
+            utimensat(dirfd(dir), e->d_name, old, 0);
+        if (dir)
+            closedir(dir);
+    }
+}
+
+static void sweep(struct fixture *f)
+{
+    struct cs_db db;
+    struct cs_err err = {0};
+    assert_int_equal(cs_db_open(f->dir, &db, &err), 0);
+    assert_int_equal(cs_db_begin(&db, &err), 0);
+    for (unsigned i = 0; i < 256; i++)
+        assert_int_equal(cs_db_blobs_sweep(&db, i, 5000, &err), 0);
+    assert_int_equal(cs_db_commit(&db, &err), 0);
+    cs_db_close(&db);
+}
+
+static void on_blob(void *ctx, const struct cs_err *err, const unsigned char hash[32],
+                    struct cs_str content)
+{
+    (void)hash, (void)content;
+    f_said(ctx, err, 0);
+}
+
+static void what_nobody_refers_to_is_swept(void **state)
+{
+    struct fixture *f = *state;
+    char path[512] = "", half[560];
+    struct cs_err err = {0};
+    add(f, "art_1", "default", "exec_1", CS_STR("somebody's"));
+    assert_int_equal(blobs(f, path), 1);
+    snprintf(half, sizeof half, "%s.Xy12Zz", path);
+    assert_int_equal(cs_file_replace_soon(half, CS_STR("half"), 0600, &err), 0);
+    assert_int_equal(F(f, cs_store_blob_put, on_blob, CS_STR("nobody's")), CS_OK);
+    assert_int_equal(blobs(f, path), 3);
+    sweep(f); /* they are young */
+    assert_int_equal(blobs(f, path), 3);
+    make_old(f);
+    sweep(f);
+    assert_int_equal(blobs(f, path), 1);
+    assert_int_equal(get(f, "art_1", "default", 0, 100), CS_OK);
+    assert_str_is(f->content, "somebody's");
+}
+
 #define WITH(name) CS_TEST_WITH(name, f_setup, f_teardown)
 
 int main(void)
@@ -197,6 +254,7 @@ int main(void)
         WITH(another_tenants_artifact_is_none),
         WITH(lists_are_of_a_session_an_execution_or_all),
         WITH(they_are_forgotten_with_their_execution),
+        WITH(what_nobody_refers_to_is_swept),
         WITH(a_content_that_is_damaged_is_told_and_can_be_put_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,25 +233,31 @@ static void what_the_dead_left_is_on_record(void **state)
     if (child == 0) {
         uv_loop_init(&f->loop);
         f_open(f);
+        cs_store_set_chain(f->store, &f_chain);
         struct cs_execution_row row = f_execution("x", "default");
-        F(f, cs_store_execution_admit, f_executions, &row, NULL);
+        const struct cs_entry entry = f_entry("execution.admitted", "x");
+        struct cs_execution_more more = {.entries = &entry, .entry_count = 1};
+        F(f, cs_store_execution_admit, f_executions, &row, &more);
         kill(getpid(), SIGKILL);
     }
     waitpid(child, &status, 0);
+    /* Who cannot write to the ledger leaves it alone. */
     f_open(f);
-    cs_store_set_chain(f->store, &f_chain);
+    F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("x"));
+    assert_str_is(f->executions[0].status, "running");
+    reopen(f);
     F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("x"));
     assert_str_is(f->executions[0].status, "cancelled");
     struct walk w = walk(f, "\"execution\":\"x\"");
-    assert_int_equal(w.entries, 1);
-    assert_int_equal(w.found, 1);
+    assert_int_equal(w.entries, 2);
+    assert_int_equal(w.found, 2);
     F(f, cs_store_measures, f_measures, 10);
     assert_int_equal(f->count, 1);
     assert_str_is(f->measures[0].status, "cancelled");
     reopen(f);
     F(f, cs_store_measures, f_measures, 10);
     assert_int_equal(f->count, 1);
-    assert_int_equal(walk(f, NULL).entries, 1);
+    assert_int_equal(walk(f, NULL).entries, 2);
 }
 
 /* --- checkpoints --- */

@@ -177,6 +177,38 @@ static void lists_go_by_the_last_use_and_have_no_state(void **state)
     assert_str_is(f->sessions[1].id, "ses_0");
 }
 
+/* Until it is settled, whatever becomes of its process; and it is known that it was released. */
+static void a_durable_execution_is_in_it_until_it_is_settled(void **state)
+{
+    struct fixture *f = *state;
+    struct cs_execution_row row = {.id = CS_STR("ex_1"),
+                                   .tenant = CS_STR("default"),
+                                   .session = CS_STR("ses_1"),
+                                   .status = CS_STR("running"),
+                                   .created = now(),
+                                   .durable = true};
+    add(f, "ses_1", "default", 10);
+    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(
+        F(f, cs_store_session_hold, f_stored, CS_STR("default"), CS_STR("ses_1"), CS_STR("ex_1")),
+        CS_OK);
+    F(f, cs_store_session_hold, f_stored, CS_STR("default"), CS_STR("ses_1"), CS_STR("ex_2"));
+    get(f, "ses_1", "default");
+    assert_str_is(f->sessions[0].holder, "ex_1");
+    assert_false(f->sessions[0].released);
+    put(f, "ses_1", "default", 0, "", now());
+    get(f, "ses_1", "default");
+    assert_str_is(f->sessions[0].holder, "ex_1");
+    assert_true(f->sessions[0].released);
+    row.status = CS_STR("completed");
+    row.envelope = CS_STR("{}");
+    row.finished = now();
+    assert_int_equal(F(f, cs_store_execution_settle, f_ended, &row, NULL), CS_OK);
+    get(f, "ses_1", "default");
+    assert_str_is(f->sessions[0].holder, "");
+    assert_false(f->sessions[0].released);
+}
+
 #define WITH(name) CS_TEST_WITH(name, f_setup, f_teardown)
 
 int main(void)
@@ -190,6 +222,7 @@ int main(void)
         WITH(what_has_expired_is_missing_and_then_removed),
         WITH(an_execution_that_outlives_the_session_revives_it),
         WITH(lists_go_by_the_last_use_and_have_no_state),
+        WITH(a_durable_execution_is_in_it_until_it_is_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

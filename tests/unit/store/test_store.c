@@ -535,7 +535,7 @@ static int on_a_full_disk(const char *dir, const char *ballast)
     struct cs_err err = {0};
     char path[128];
     if (!own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-        mount("tmpfs", dir, "tmpfs", 0, "size=3m") < 0)
+        mount("tmpfs", dir, "tmpfs", 0, "size=4m") < 0)
         return 77;
     strcpy(f.dir, dir);
     uv_loop_init(&f.loop);
