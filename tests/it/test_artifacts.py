@@ -288,6 +288,7 @@ def test_the_lineage_of_three_generations(t):
         t.has(t.caisson("artifacts", "list").out, "three.txt")
         t.has(t.caisson("artifacts", "list", "--execution", execution).out, third)
         t.status(t.caisson("artifacts", "remove", first), 0)
+        t.has(t.caisson("audit", "list", "--event", "artifact.removed", "-o", "json").out, first)
         t.equal(t.caisson("artifacts", "get", first).status, 2)
         removed = {n["id"]: n for n in d.get("/artifacts/%s/lineage" % third).json()["nodes"]}
         t.equal(removed[first].get("removed"), True)
