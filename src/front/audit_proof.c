@@ -340,8 +340,7 @@ static void on_backup(void *ctx, const struct cs_err *err)
         fprintf(stderr, "\r                              \r");
     b->exit_status = err->code ? cs_verb_failed(b->verb, err) : CS_EXIT_OK;
     if (!err->code)
-        fprintf(stderr, "a copy of all there is: %s; 'caisson audit verify %s' checks its ledger\n",
-                b->file, b->file);
+        fprintf(stderr, "a copy of all there is: %s\n", b->file);
     cs_store_close(b->store, NULL, NULL);
 }
 

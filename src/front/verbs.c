@@ -596,8 +596,13 @@ const struct cs_verb cs_verbs[] = {
      "it.\n",
      no_options, cs_verb_tools, NULL, audit_verbs},
     {"backup", "FILE", "copy the store to a file, while it is in use",
-     "One consistent file with everything but the contents of artifacts. FILE must not be there "
-     "yet.\n",
+     "One tar file with the database, all contents and the keys of the ledger, of one moment: keep "
+     "it where nobody else can read it. FILE must not be there yet. To go back to it, unpack it "
+     "into an empty data directory.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson backup monday.tar\n"
+     "  tar xf monday.tar caisson.db && caisson audit verify caisson.db\n",
      no_options, cs_verb_backup, NULL, NULL},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "

@@ -191,8 +191,15 @@ int cs_checker_checkpoint(struct cs_checker *c, const struct cs_checkpoint_row *
                           struct cs_err *err)
 {
     struct cs_ledger_check *k = c->check;
-    if (row->seq != k->to)
-        return cs_checker_fail(c, k->to, err, "a checkpoint of entry %llu stands behind entry %llu",
+    if (row->seq > k->to)
+        return cs_checker_fail(c, k->to + 1, err,
+                               "entry %llu is not there: behind entry %llu comes the checkpoint of "
+                               "entry %llu",
+                               (unsigned long long)k->to + 1, (unsigned long long)k->to,
+                               (unsigned long long)row->seq);
+    if (row->seq < k->to)
+        return cs_checker_fail(c, k->to, err,
+                               "the checkpoint of entry %llu stands behind entry %llu",
                                (unsigned long long)row->seq, (unsigned long long)k->to);
     if (c->broken)
         return blame(c, row->hash, err);

@@ -14,6 +14,7 @@
 
 #define CHUNK     (256u << 10)
 #define SQLITE    "SQLite format 3"
+#define TAR_AT    257 /* where a tar file says that it is one */
 #define ZSTD_MARK "\x28\xB5\x2F\xFD"
 
 /* --- an export: lines, which come in pieces --- */
@@ -416,5 +417,11 @@ int cs_ledger_verify(const char *path, const unsigned char key[32], struct cs_st
     if (pread(fd, begin, sizeof begin, 0) == sizeof begin &&
         memcmp(begin, SQLITE, sizeof begin) == 0)
         return verify_database(path, key, until, check, err);
+    if (pread(fd, begin, 5, TAR_AT) == 5 && memcmp(begin, "ustar", 5) == 0)
+        return cs_fail(
+            err, CS_INVALID,
+            "%s: this is a backup: take the database out of it (tar xf %s caisson.db) and "
+            "check that",
+            path, path);
     return verify_file(fd, path, key, until, check, err);
 }

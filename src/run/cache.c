@@ -20,6 +20,7 @@
 #define TTL_DEFAULT (5ll * 60 * 1000)
 #define ANSWER_MAX  (4u << 20)
 #define CALLS_MAX   1000u
+#define SWEEP_MS    60000
 #define TOOLS_ROOT  "/mcp-servers/"
 
 bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode)
@@ -525,6 +526,15 @@ static struct cs_known *make_answer(const struct cs_run *run, const struct cs_ke
     return a;
 }
 
+/* What has expired is removed by whoever adds something: answers live shorter than all else. */
+static void sweep(struct cs_runner *r, int64_t now)
+{
+    if (now - r->cache->swept < SWEEP_MS && now >= r->cache->swept)
+        return;
+    r->cache->swept = now;
+    cs_store_cache_forget(r->store, (struct cs_str){0}, now, NULL, NULL);
+}
+
 void cs_cache_record(struct cs_run *run)
 {
     struct cs_keep *keep = run->cache;
@@ -540,6 +550,7 @@ void cs_cache_record(struct cs_run *run)
                                    .expires = a->item.expires};
     memcpy(row.key, keep->key, sizeof row.key);
     cs_store_cache_put(run->runner->store, &row, NULL, NULL);
+    sweep(run->runner, row.created);
 }
 
 void cs_cache_keep(struct cs_run *run)

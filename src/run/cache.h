@@ -97,7 +97,8 @@ struct cs_known *cs_known_read(const struct cs_cached_answer *row);
 
 struct cs_cache {
     struct cs_shelf shelf;
-    int64_t ms; /* how long an answer is good; 0: there is no cache */
+    int64_t ms;    /* how long an answer is good; 0: there is no cache */
+    int64_t swept; /* when the store was last told to forget what has expired */
     /* The store may know answers that memory does not: those of processes before this one, until
      * then. */
     int64_t inherited;

@@ -119,6 +119,14 @@ bool cs_player_over(const struct cs_player *p)
 
 /* --- heard --- */
 
+/* It may be over before it hears: how the call ended is known beforehand. */
+static void note_answer(struct cs_run *run, uint32_t record, const struct cs_journal_event *e)
+{
+    struct cs_call *c = &run->records[record];
+    c->status = e->status;
+    c->result_bytes = e->status == CS_CALL_OK ? e->size : 0;
+}
+
 static void tell(struct cs_player *p, const struct cs_heard *heard)
 {
     struct cs_run *run = p->run;
@@ -145,12 +153,6 @@ static void tell_event(struct cs_player *p, size_t i, uint64_t id, struct cs_str
         .canonical = e->canonical,
         .payload = payload,
     };
-    struct slot *slot = &p->slots[i];
-    if (slot->record != UINT32_MAX) {
-        struct cs_call *c = &p->run->records[slot->record];
-        c->status = e->status;
-        c->result_bytes = e->status == CS_CALL_OK ? payload.len : 0;
-    }
     tell(p, &heard);
 }
 
@@ -243,11 +245,8 @@ bool cs_player_repeat(struct cs_player *p, const struct cs_wish *wish)
         if (!is_answer(e) || memcmp(e->key, key, sizeof key) != 0)
             continue;
         new_extra(p, wish)->event = i - 1;
-        if (e->call) {
-            struct cs_call *c = &p->run->records[p->run->result.tool_calls - 1];
-            c->status = e->status;
-            c->result_bytes = e->status == CS_CALL_OK ? e->size : 0;
-        }
+        if (e->call)
+            note_answer(p->run, p->run->result.tool_calls - 1, e);
         now_or_later(p);
         return true;
     }
@@ -291,10 +290,8 @@ bool cs_player_wish(struct cs_player *p, const struct cs_wish *wish)
     slot->asked = true;
     slot->id = wish->id;
     slot->record = note_call(run, wish, e);
-    if (e->kind == CS_JOURNAL_ASKED && slot->record != UINT32_MAX) {
-        run->records[slot->record].status = e->status;
-        run->records[slot->record].result_bytes = e->size;
-    }
+    if (slot->record != UINT32_MAX && e->kind != CS_JOURNAL_SENT)
+        note_answer(run, slot->record, e);
     if (run->again && cs_again_known(run, wish, e)) {
         p->left -= is_answer(e); /* it gets to know otherwise */
         slot->heard = true;

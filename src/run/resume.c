@@ -161,6 +161,8 @@ static void go_on(struct orphan *o)
     CS_AUTO_BUF struct cs_buf data = {0};
     cs_buf_printf(&data, "{\"ambiguous\":%u,\"played\":%zu}", ambiguous_calls(&r->doc),
                   r->doc.count);
+    if (!cs_str_is(o->row.status, "running")) /* whether it asks again is not known yet */
+        cs_store_execution_status(o->resumer->store, o->row.id, CS_STR("running"), NULL, NULL);
     cs_trail_note(run, "execution.resumed", cs_buf_str(&data));
     cs_trail_flush(run);
     cs_log_line(CS_LOG_INFO, "resume", "goes on after %zu events execution=%.*s", r->doc.count,

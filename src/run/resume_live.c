@@ -13,8 +13,10 @@
 
 #include "base/canon.h"
 #include "base/mem.h"
-#include "base/time.h"
+#include "base/utf8.h"
 #include "run/resume.h"
+
+#define NAME_BYTES 80 /* of a server or a tool, in the ledger */
 
 /* --- wishes are kept --- */
 
@@ -200,8 +202,8 @@ static void note_call(struct cs_run *run, const char *event, const struct cs_wis
     if (by.len)
         text(&w, "by", by);
     text(&w, "kind", CS_STR("ambiguous_call"));
-    text(&w, "server", wish->server);
-    text(&w, "tool", wish->tool);
+    text(&w, "server", cs_utf8_cut(wish->server, NAME_BYTES));
+    text(&w, "tool", cs_utf8_cut(wish->tool, NAME_BYTES));
     cs_json_close(&w, '}');
     cs_trail_note(run, event, cs_buf_str(&data));
     cs_trail_flush(run);

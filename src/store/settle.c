@@ -120,7 +120,7 @@ static int run_status(struct cs_db *db, struct cs_op *op)
 static const struct cs_op_kind
     kind_admit = {.writes = true, .steps = true, .run = run_admit, .tell = cs_op_tell_executions},
     kind_settle = {.writes = true, .steps = true, .run = run_settle, .tell = tell_ended},
-    kind_end = {.writes = true, .run = update, .tell = cs_op_tell_stored},
+    kind_end = {.writes = true, .steps = true, .run = update, .tell = cs_op_tell_stored},
     kind_adopt = {.writes = true, .steps = true, .run = run_adopt, .tell = cs_op_tell_executions},
     kind_status = {.writes = true, .run = run_status, .tell = cs_op_tell_stored};
 

@@ -28,6 +28,8 @@ void cs_counters_settled(struct cs_counters *c, const struct cs_result *r)
     c->hits += r->cached_from.len > 0;
     c->misses += r->cached_from.len == 0;
     c->tokens_saved += r->tokens_saved;
+    if (r->cached_from.len)
+        return; /* its calls were made before, and counted */
     for (uint32_t i = 0; i < r->tool_calls; i++) {
         const struct cs_call *call = &r->calls[i];
         if (call->status == CS_CALL_DENIED) { /* its server may be anything that a program said */
@@ -51,6 +53,12 @@ void cs_counters_settled(struct cs_counters *c, const struct cs_result *r)
 void cs_metrics_head(struct cs_buf *out, const char *name, const char *type, const char *help)
 {
     cs_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_gauge(struct cs_buf *out, const char *name, const char *help, uint64_t value)
+{
+    cs_metrics_head(out, name, "gauge", help);
+    cs_buf_printf(out, "%s %llu\n", name, (unsigned long long)value);
 }
 
 void cs_metrics_counter(struct cs_buf *out, const char *name, const char *help, uint64_t value)
@@ -98,6 +106,13 @@ void cs_watch_metrics(struct cs_watch *w, struct cs_buf *out)
                        c->hits);
     cs_metrics_counter(out, "caisson_cache_misses_total",
                        "Executions that ran, as no answer was known.", c->misses);
+    struct cs_figures now = {0};
+    if (w->o.runner)
+        cs_runner_figures(w->o.runner, &now);
+    put_gauge(out, "caisson_cache_memory_bytes", "Answers that are kept in memory.",
+              now.cache_bytes);
+    put_gauge(out, "caisson_cache_answers", "How many those are, results of tools too.",
+              now.cache_answers);
     cs_metrics_counter(out, "caisson_tool_calls_denied_total",
                        "Calls that policy refused, or of tools that do not exist.", c->denied);
     cs_metrics_counter(out, "caisson_tokens_saved_total",

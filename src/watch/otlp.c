@@ -172,6 +172,8 @@ uint32_t cs_otlp_spans(struct cs_str tenant, const struct cs_result *r, int64_t 
                        struct cs_buf *out)
 {
     uint32_t calls = r->tool_calls < MOST_CALLS ? r->tool_calls : MOST_CALLS;
+    if (r->cached_from.len)
+        calls = 0; /* they were made before */
     struct cs_json_writer w = CS_JSON_WRITER(out);
     if (!cs_trace_is(&r->trace) || !r->trace.sampled)
         return 0;

@@ -1,6 +1,7 @@
 /*
  * What it costs to put an execution on record, beside the same changes in a transaction each, in
- * the same run and on the same disk; and whether lists stay fast when there are many rows.
+ * the same run and on the same disk; what an entry of the ledger costs, beside the same bytes
+ * inserted with nothing else to do; and whether lists stay fast when there are many rows.
  *
  * Prints `name value unit` lines. Exits 1 if the ratio is missed; the absolute figures are notes,
  * since they say as much about the machine.
@@ -17,12 +18,15 @@
 
 #include "base/file.h"
 #include "base/own.h"
+#include "ledger/ledger.h"
 #include "store/store.h"
 
-#define ROUNDS       5
-#define EXECUTIONS   10000 /* of a round: each is two changes */
-#define TARGET_RATIO 2.0
-#define PAGES        200
+#define ROUNDS        5
+#define EXECUTIONS    10000 /* of a round: each is two changes */
+#define TARGET_RATIO  2.0
+#define TARGET_LEDGER 0.25 /* of what SQLite alone does */
+#define PAGES         200
+#define ENTRIES       20000 /* of a round */
 
 static char envelope[700];
 static char dir[] = "/var/tmp/caisson-bench-XXXXXX";
@@ -31,6 +35,13 @@ static double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -152,6 +163,64 @@ static double time_each(sqlite3 *db, uint32_t *next)
     return took;
 }
 
+/* --- the ledger --- */
+
+/* One operation each, as they come: linked, hashed, signed every 1,000, and on the disk. */
+static double time_entries(uv_loop_t *loop, struct cs_store *store, uint32_t *next)
+{
+    static const char data[] =
+        "{\"arguments\":\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\","
+        "\"bytes\":1234,\"ms\":17,\"result\":"
+        "\"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752\","
+        "\"tool\":\"github/list_commits\",\"verdict\":\"allow\"}";
+    double start = now();
+    told = 0;
+    for (int i = 0; i < ENTRIES; i++) {
+        char id[40];
+        id_of(id, (*next)++ / 4);
+        const struct cs_entry entry = {.event = CS_STR("call.made"),
+                                       .tenant = CS_STR("default"),
+                                       .principal = CS_STR("local"),
+                                       .execution = cs_str(id),
+                                       .data = cs_strn(data, sizeof data - 1)};
+        cs_store_append(store, &entry, 1, on_stored, NULL);
+    }
+    wait_for(loop, ENTRIES);
+    return (now() - start) / ENTRIES;
+}
+
+/* The same rows in a table with the same indexes, in one transaction, by a loop of C. */
+static double time_raw(sqlite3 *db)
+{
+    static const char make[] =
+        "CREATE TABLE IF NOT EXISTS raw (seq INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
+        " tenant TEXT NOT NULL, principal TEXT NOT NULL, execution TEXT NOT NULL,"
+        " event TEXT NOT NULL, hash BLOB NOT NULL, entry TEXT NOT NULL);"
+        "CREATE INDEX IF NOT EXISTS raw_time ON raw (time);"
+        "CREATE INDEX IF NOT EXISTS raw_tenant ON raw (tenant) WHERE tenant <> '';"
+        "CREATE INDEX IF NOT EXISTS raw_principal ON raw (principal) WHERE principal <> '';"
+        "CREATE INDEX IF NOT EXISTS raw_execution ON raw (execution) WHERE execution <> '';"
+        "CREATE INDEX IF NOT EXISTS raw_event ON raw (event);";
+    static const char insert[] =
+        "INSERT INTO raw SELECT seq + ?1, time, tenant, principal, execution, event, hash, entry"
+        " FROM ledger WHERE seq = ?1";
+    sqlite3_stmt *s;
+    must(sqlite3_exec(db, "DROP TABLE IF EXISTS raw", NULL, NULL, NULL) == SQLITE_OK, "drop");
+    must(sqlite3_exec(db, make, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    must(sqlite3_prepare_v2(db, insert, -1, &s, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    double start = now();
+    must(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    for (int i = 1; i <= ENTRIES; i++) {
+        sqlite3_bind_int64(s, 1, i);
+        must(sqlite3_step(s) == SQLITE_DONE, sqlite3_errmsg(db));
+        sqlite3_reset(s);
+    }
+    must(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    double took = (now() - start) / ENTRIES;
+    sqlite3_finalize(s);
+    return took;
+}
+
 /* --- lists --- */
 
 static char last[40];
@@ -198,7 +267,8 @@ static void make_long(sqlite3 *db, uint32_t rows)
 int main(int argc, char **argv)
 {
     uint32_t next = 0, rows = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
-    double batch = 1e9, each = 1e9, alone = 1e9;
+    double batch = 1e9, each = 1e9, alone = 1e9, entry = 1e9, raw = 1e9, entry_cpu = 1e9;
+    struct cs_ledger *ledger = NULL;
     struct cs_store *store = NULL;
     struct cs_err err = {0};
     uv_loop_t loop;
@@ -209,9 +279,11 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/caisson.db", dir);
     uv_loop_init(&loop);
     must(cs_store_open(&loop, dir, &store, &err) == 0, err.msg);
+    must(cs_ledger_open(dir, &ledger, &err) == 0, err.msg);
+    cs_store_set_chain(store, cs_ledger_chain(ledger));
     must(sqlite3_open(path, &db) == SQLITE_OK, "the other one cannot be opened");
     sqlite3_busy_timeout(db, 5000);
-    sqlite3_exec(db, "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768", NULL, NULL, NULL);
+    sqlite3_exec(db, "PRAGMA synchronous = FULL; PRAGMA cache_size = -32768", NULL, NULL, NULL);
     for (int i = 0; i < ROUNDS; i++) {
         double t = time_batch(&loop, store, &next);
         batch = t < batch ? t : batch;
@@ -219,11 +291,22 @@ int main(int argc, char **argv)
         each = t < each ? t : each;
         t = time_alone(&loop, store, &next);
         alone = t < alone ? t : alone;
+        double used = cpu();
+        t = time_entries(&loop, store, &next);
+        used = (cpu() - used) / ENTRIES;
+        entry = t < entry ? t : entry;
+        entry_cpu = used < entry_cpu ? used : entry_cpu;
+        t = time_raw(db);
+        raw = t < raw ? t : raw;
     }
     printf("store_changes %.0f /s\n", 1 / batch);
     printf("store_each_alone %.0f /s\n", 1 / each);
     printf("store_ratio %.2f x\n", each / batch);
     printf("store_execution %.0f us\n", alone * 1e6);
+    printf("ledger_append %.0f /s\n", 1 / entry);
+    printf("ledger_append_cpu %.1f us\n", entry_cpu * 1e6);
+    printf("ledger_raw_inserts %.0f /s\n", 1 / raw);
+    printf("ledger_ratio %.2f x\n", raw / entry);
     double few = time_pages(&loop, store, "");
     make_long(db, rows);
     double many = time_pages(&loop, store, ""), failed = time_pages(&loop, store, "failed");
@@ -235,6 +318,7 @@ int main(int argc, char **argv)
     cs_store_close(store, NULL, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
+    cs_ledger_close(ledger);
     cs_dir_remove(AT_FDCWD, dir);
-    return each / batch < TARGET_RATIO;
+    return each / batch < TARGET_RATIO || raw / entry < TARGET_LEDGER;
 }

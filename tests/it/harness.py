@@ -58,6 +58,7 @@ class Test:
         self.state = tempfile.mkdtemp(prefix="caisson-it-")
         self.dir = os.path.join(self.state, "work")
         self.log = []
+        self.replayed = True  # what it ran is replayed after all tests
         os.mkdir(self.dir)
         self.env = {k: v for k, v in os.environ.items()
                     if not k.startswith(("CAISSON_", "CODE_EXEC_")) and k not in ("NO_COLOR", "CLICOLOR_FORCE")}

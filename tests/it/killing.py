@@ -403,6 +403,11 @@ class Kills:
             status, now = c.ask("GET", "/executions/" + id)
             if status != 200 or now != envelope:
                 self.problem("%s is not what it was: %s %s" % (id, envelope, now))
+        durable = sorted(self.durable.values())
+        for id in self.chance.sample(durable, min(len(durable), 20)):
+            status, again = c.ask("POST", "/executions/%s/replay" % id, {})
+            if status != 200 or not again["same"]:
+                self.problem("%s is not the same when it is replayed: %d %s" % (id, status, again))
 
     def check_effects(self):
         effects = self.effects()

@@ -19,6 +19,12 @@ def with_policy(t):
     return ["--policy", os.path.join(t.dir, "policy.json")]
 
 
+def ledger(t, event):
+    done = subprocess.run([t.binary, "audit", "list", "--event", event, "-o", "json"], capture_output=True, text=True, env=t.env, timeout=60)
+    t.equal(done.returncode, 0, done.stderr)
+    return json.loads(done.stdout)["entries"]
+
+
 def test_each_kind_is_told_with_its_count(t):
     policy = with_policy(t)
     with Receiver() as hook, Daemon(t, *policy, "--alerts.webhook", hook.url + "/hook", "--alerts.window", "2s") as d:
@@ -41,6 +47,11 @@ def test_each_kind_is_told_with_its_count(t):
         denied = until(t, "the denial", lambda: [a for a in hook.taken() if a["alert"] == "denied_call"])
         t.equal((len(denied), denied[0]["count"], denied[0]["detail"]), (1, 1, "rec/fail"))
         t.true("SECRET" not in json.dumps(hook.got), "an argument is in an alert")
+        entries = ledger(t, "alert.raised")
+        told = [(e["tenant"], e["data"]["alert"], e["data"]["count"], e["data"].get("detail")) for e in entries]
+        t.equal(sorted(told, key=str)[:2], [("default", "denied_call", 1, "rec/fail"), ("default", "memory_kill", 1, None)])
+        t.equal(sorted(c for _, kind, c, _ in told if kind == "timeout"), [1, 2])
+        t.true("SECRET" not in json.dumps(entries) and all(e["data"]["window_ms"] == 2000 for e in entries), str(entries))
         m = metrics(d)
         t.equal((m['caisson_alerts_total{kind="timeout"}'], m['caisson_alerts_total{kind="denied_call"}']), (2, 1))
         t.equal(m["caisson_tool_calls_denied_total"], 2)

@@ -244,9 +244,9 @@ def test_it_is_good_for_a_while_and_for_so_much(t):
         ran(t, d.run("return 1"), "too old")
     with Daemon(t, "--cache.ttl", "5m", "--cache.memory", "200K") as d:
         answers = [d.run("return 'x'.repeat(3000) + %d" % i) for i in range(40)]
-        bytes_, count = (d.get("/statistics").json().get("cache", {}).get(k) for k in ("memory_bytes", "answers"))
-        t.true(bytes_ is None or bytes_ <= 200 << 10, "memory")
-        t.true(count is None or count < 40, "answers")
+        metrics = dict(line.split() for line in d.get("/metrics").body.decode().splitlines() if line.startswith("caisson_cache_"))
+        t.true(0 < int(metrics["caisson_cache_memory_bytes"]) <= 200 << 10, "memory")
+        t.true(0 < int(metrics["caisson_cache_answers"]) < 40, "answers")
         for i in (0, 20, 39):
             known(t, d.run("return 'x'.repeat(3000) + %d" % i), answers[i], "what has no room in memory is in the store")
 

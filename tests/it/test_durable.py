@@ -84,6 +84,12 @@ def events(t, execution):
     return found
 
 
+def replayed(t, d, execution):
+    answer = d.post("/executions/%s/replay" % execution, {})
+    t.equal(answer.status, 200, "replay: %s" % answer)
+    t.equal(answer.json()["same"], True, "replay: %s" % answer)
+
+
 def test_it_goes_on_at_the_call_where_it_stood(t):
     count = world(t)
     with Daemon(t) as d:
@@ -100,6 +106,7 @@ def test_it_goes_on_at_the_call_where_it_stood(t):
         t.equal([c["status"] for c in e["calls"]], ["ok", "ok"], "calls")
         t.equal([log["text"] for log in e["logs"]], ["began"], "logs")
         t.true(e["result"]["took"] >= 300, "its clock stood still while it was down: %s" % e["result"])
+        replayed(t, d, execution)
     names = [entry["event"] for entry in events(t, execution)]
     t.equal([names.count("execution." + n) for n in ("admitted", "resumed", "settled")], [1, 1, 1], "entries in %s" % names)
     t.equal(names.count("call.made"), 2, "calls in %s" % names)
@@ -126,8 +133,25 @@ return { out, dice: Math.random(), at: Date.now() };
     with Daemon(t) as d:
         e = ended(t, d, execution)
         t.equal((e["status"], len(e["result"]["out"]), len(e["calls"])), ("completed", 6, 6), "result")
+        replayed(t, d, execution)
     for i in range(6):
         t.true(1 <= count("add", "k%d" % i) <= 2, "k%d: %d" % (i, count("add", "k%d" % i)))
+
+
+def test_of_two_that_start_one_goes_on_with_it(t):
+    count = world(t)
+    with Daemon(t) as d:
+        executions = [begin(t, d, STEPS.replace('"a"', '"a%d"' % i).replace('"b"', '"b%d"' % i) % ("add", 1500, 0), durable=True)
+                      for i in range(4)]
+        until(t, "the first calls", lambda: all(count("add", "a%d" % i) for i in range(4)))
+        time.sleep(0.2)
+        kill(t, d)
+    with Daemon(t) as d, Daemon(t) as other:
+        for execution in executions:
+            t.equal(ended(t, d, execution)["status"], "completed")
+            t.equal(other.get("/executions/" + execution).json()["status"], "completed")
+    for i in range(4):
+        t.equal((count("add", "a%d" % i), count("add", "b%d" % i)), (1, 1), "effects of %d" % i)
 
 
 def test_what_may_have_happened_is_asked_about_and_tried_again(t):
@@ -165,16 +189,18 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
 def test_what_has_happened_fails_in_the_program_if_somebody_says_so(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, CAREFUL, durable=True)
+        execution = begin(t, d, CAREFUL, durable=True, timeout_ms=1900)
         until(t, "the effect", lambda: count("charge", "b"))
         kill(t, d)
     with Daemon(t) as d:
         asked(t, d, execution)
+        time.sleep(2)  # its clock stands still
         d.post("/executions/%s/decision" % execution, {"answer": "fail"})
         e = ended(t, d, execution)
         t.equal(e["status"], "completed")
         t.has(e["result"], "not known whether this call took effect")
         t.equal([c["status"] for c in e["calls"]], ["ok", "error"], "calls")
+        replayed(t, d, execution)
     t.equal(count("charge", "b"), 1, "effects")
 
 

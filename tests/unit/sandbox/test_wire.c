@@ -218,6 +218,7 @@ static void i4_an_execution_goes_through_all_phases(void **state)
         {CS_MSG_LOG, true, CS_PHASE_EXECUTE},     {CS_MSG_CALL, true, CS_PHASE_EXECUTE},
         {CS_MSG_RESULT, false, CS_PHASE_EXECUTE}, {CS_MSG_FILE, true, CS_PHASE_EXECUTE},
         {CS_MSG_RESULT, false, CS_PHASE_EXECUTE}, {CS_MSG_PROGRESS, true, CS_PHASE_EXECUTE},
+        {CS_MSG_SLEEP, true, CS_PHASE_EXECUTE},   {CS_MSG_WAKE, false, CS_PHASE_EXECUTE},
         {CS_MSG_CANCEL, false, CS_PHASE_EXECUTE}, {CS_MSG_DONE, true, CS_PHASE_ENDED},
     };
     for (size_t i = 0; i < CS_COUNT(steps); i++) {
@@ -310,6 +311,7 @@ static void i5_a_program_cut_anywhere_is_refused(void **state)
         .log_lines = 4,
         .result_bytes = 5,
         .json_depth = 6,
+        .clock = CS_CLOCK_REPLAY,
     };
     CS_AUTO_BUF struct cs_buf b = {0};
     cs_put_program(&b, &program);
@@ -320,6 +322,7 @@ static void i5_a_program_cut_anywhere_is_refused(void **state)
     assert_int_equal(back.state.len, 0);
     assert_true(back.log_bytes == 3 && back.log_lines == 4);
     assert_true(back.result_bytes == 5 && back.json_depth == 6);
+    assert_int_equal(back.clock, CS_CLOCK_REPLAY);
     for (size_t len = 0; len < b.len; len++) {
         CS_AUTO_FREE char *copy = malloc(len ? len : 1);
         memcpy(copy, b.at, len);
