@@ -64,6 +64,10 @@ def test_put_and_get(t):
         t.equal(e["result"][7]["next"], 3)
         t.equal([x["id"] for x in e["artifacts"]], [a["id"], b["id"], c["id"], f["id"]])
         t.equal(set(x["kind"] for x in e["artifacts"]), {"stored"})
+        twice = d.run("return (await Promise.all([1, 1, 2].map((n) => caisson.storage.put('n', n)))).map((a) => a.id)")
+        one, same, other = twice["result"]
+        t.true(one == same and one != other, twice["result"])
+        t.equal(len(twice["artifacts"]), 2)
 
 
 def test_put_and_get_from_guests(t):
