@@ -126,7 +126,8 @@ def test_nothing_drives_the_terminal_of_whoever_reads(t):
     path = os.path.join(data(t), "caisson.db")
     with sqlite3.connect(path) as db:
         db.execute("UPDATE ledger SET event = 'x' || char(27) || '[31mred' WHERE seq = 1")
-    for words in (("list",), ("tail",), ("show", "1")):
+        db.execute("UPDATE ledger SET entry = char(27) || '[31mred' WHERE seq = 2")
+    for words in (("list",), ("tail",), ("show", "1"), ("show", "2"), ("list", "-o", "json"), ("tail", "-o", "json")):
         done = t.caisson("audit", *words)
         t.status(done, 0)
         t.lacks(done.out, "\x1b", "stdout")
