@@ -46,9 +46,15 @@ static void print_side(const struct replaying *r, const char *sign, const char *
                        struct cs_json_val v)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
-    if (cs_json_type(v) == CS_JSON_NONE)
+    struct cs_json_val message = cs_json_get(v, "message");
+    if (cs_json_type(v) == CS_JSON_NULL)
         return;
     printf("  %s%s ", cs_text_style(r->colour, style), sign);
+    if (cs_json_type(message) == CS_JSON_STRING) { /* an error: the rest of it is below */
+        cs_text_safe(stdout, cs_json_str(cs_json_get(v, "type"), &arena));
+        fputs(": ", stdout);
+        v = message;
+    }
     cs_text_safe(stdout, text_of(v, &arena));
     printf("%s\n", cs_text_style(r->colour, "\033[0m"));
 }

@@ -52,10 +52,9 @@ static const struct cs_option run_options[] = {
      false},
     {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
     {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
-    {"clock", 0, "KIND", "events (default): time stands still between answers; live: it runs",
-     "events live", false},
-    {"durable", 0, NULL, "if this process is killed, the next 'caisson serve' goes on with it",
-     NULL, false},
+    {"clock", 0, "KIND", "events (default); live: time runs as outside, no replay", "events live",
+     false},
+    {"durable", 0, NULL, "if it is killed, the next 'caisson serve' goes on with it", NULL, false},
     {"cache", 0, "MODE", "an answer that is known: use, off (default), only, refresh",
      "use off only refresh", false},
     {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
@@ -130,8 +129,7 @@ static const struct cs_option tools_call_options[] = {
 
 static const struct cs_option replay_options[] = {
     {"diff", 0, NULL, "show what is different: result, logs, calls", NULL, false},
-    {"code", 0, "FILE", "run this program in the recorded world instead; - reads it from stdin",
-     NULL, false},
+    {"code", 0, "FILE", "run this program in the recorded world; - reads stdin", NULL, false},
     {"all", 0, NULL, "every execution that is on record", NULL, false},
     {"tenant", 0, "NAME", "whose execution it is (default default)", NULL, false},
     {"verbose", 'v', NULL, "also the result", NULL, false},

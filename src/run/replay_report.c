@@ -4,8 +4,8 @@
 #include "base/utf8.h"
 #include "run/journal.h"
 
-#define MOST        50  /* differences of a kind */
-#define SHOWN_BYTES 300 /* of a value */
+#define MOST        50   /* differences of a kind */
+#define SHOWN_BYTES 2000 /* of a value */
 #define PATH_BYTES  300
 #define DEEPEST     64
 

@@ -778,10 +778,22 @@ void cs_run_cancel(struct cs_run *run)
     cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
 }
 
-void cs_runner_cancel_all(struct cs_runner *runner)
+static void cancel_all(struct cs_runner *runner, bool who_asks)
 {
     for (struct cs_run *run = runner->runs; run; run = run->next) {
+        if (who_asks && !cs_run_question(run).len)
+            continue;
         run->leaves = may_leave(run);
         cs_run_cancel(run);
     }
+}
+
+void cs_runner_cancel_all(struct cs_runner *runner)
+{
+    cancel_all(runner, false);
+}
+
+void cs_runner_leave_asking(struct cs_runner *runner)
+{
+    cancel_all(runner, true);
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "run/inside.h"
+#include "run/journal.h"
 
 #define NAME_BYTES 80
 
@@ -278,6 +278,9 @@ void cs_trail_settled(struct cs_run *run)
     put_number(&w, "cpu_ms", r->cpu_us / 1000);
     if (r->failed)
         put_name(&w, "error_type", cs_str(cs_error_type_name(r->error.type)));
+    unsigned char journal[CS_SHA256];
+    if (cs_journal_hash(run, journal))
+        put_hash(&w, "journal_hash", journal);
     put_number(&w, "log_bytes", output_bytes(r));
     put_number(&w, "memory_peak", r->memory_peak);
     put_hash(&w, "outputs_hash", r->provenance.outputs_hash);

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "ledger/ledger.h"
 #include "run/run.h"
 #include "worker/worker.h"
 
@@ -33,8 +34,9 @@ struct bench {
     uv_loop_t loop;
     uv_timer_t timer;
     struct cs_runner *runner;
-    struct cs_tools *tools; /* with config=FILE */
-    struct cs_store *store; /* with store=DIR: executions are put on record */
+    struct cs_tools *tools;   /* with config=FILE */
+    struct cs_store *store;   /* with store=DIR: executions are put on record, */
+    struct cs_ledger *ledger; /* and in its ledger */
     unsigned pool;
 };
 
@@ -275,6 +277,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_run: %s\n", err.msg);
         return 1;
     }
+    if (store && cs_ledger_open(store, &b.ledger, &err) < 0) {
+        fprintf(stderr, "bench_run: %s\n", err.msg);
+        return 1;
+    }
+    if (store)
+        cs_store_set_chain(b.store, cs_ledger_chain(b.ledger));
     runner.store = b.store;
     if (cs_runner_new(&b.loop, &runner, &b.runner, &err) < 0) {
         fprintf(stderr, "bench_run: %s\n", err.msg);
@@ -284,5 +292,7 @@ int main(int argc, char **argv)
     uv_close((uv_handle_t *)&b.timer, NULL);
     cs_runner_close(b.runner, on_runner_closed, &b);
     uv_run(&b.loop, UV_RUN_DEFAULT);
+    if (b.ledger)
+        cs_ledger_close(b.ledger);
     return uv_loop_close(&b.loop) == 0 ? 0 : 1;
 }

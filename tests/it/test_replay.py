@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import sqlite3
 import sys
 
@@ -263,6 +264,28 @@ def test_the_provenance_of_a_result(t):
     t.equal(p["outputs_hash"], hashlib.sha256(b"[1,2]").hexdigest())
     t.equal(p["inputs_hash"], hashlib.sha256(b'{"a":1,"b":[1,2]}').hexdigest())
     t.matches(p["chain_hash"], "^[0-9a-f]{64}$")
+
+
+def test_the_example_of_the_documentation(t):
+    """The programs in docs/replay.md are run, and what it shows is what is printed, but for ids and hashes."""
+    with open(os.path.join(HERE, "..", "..", "docs", "replay.md")) as f:
+        page = f.read()
+    for name, code in re.findall(r"```ts (\S+)\n(.*?)```", page, re.S):
+        t.file(name, code)
+    t.file("caisson.json", json.dumps({"mcpServers": {
+        "shop": {"command": sys.executable, "args": [os.path.join(HERE, "servers", "shop.py")]}}}))
+    e = t.caisson("run", "-o", "json", "-i", '{"day": "2026-11-14"}', "report.ts").json()
+    without_world(t)
+    shown = re.findall(r"```console\n\$ caisson (replay .*?)\n(.*?)```", page, re.S)
+    t.equal(len(shown), 2, "commands")
+
+    def plain(text):
+        return re.sub(r"ex_[0-9a-f]{32}", "ID", re.sub(r"[0-9a-f]{12}\.\.\.", "HASH...", text))
+    for words, wanted in shown:
+        done = t.caisson(*words.replace("ex_01a1e098434dfc2918a9a5759bab7b29", e["execution_id"]).split())
+        printed = plain(done.out + done.err)
+        for line in plain(wanted).splitlines():
+            t.has(printed, line, "what it prints")
 
 
 # --- a thousand programs that nobody wrote ---
