@@ -355,3 +355,9 @@ void cs_access_check(struct cs_access *a, struct cs_exchange *x, bool open,
     cs_exchange_on_gone(x, on_gone, c);
     cs_key_check(a->store, key, on_checked, c);
 }
+
+void cs_access_denied(struct cs_access *a, const struct cs_caller *caller)
+{
+    cs_refusals_note(a->refusals, "request.denied", caller, cs_str(caller->key_id), "role",
+                     cs_tick_ms());
+}

@@ -38,4 +38,7 @@ void cs_access_check(struct cs_access *access, struct cs_exchange *x, bool open,
                      void (*then)(void *ctx, struct cs_exchange *x, const struct cs_caller *caller),
                      void *ctx);
 
+/* A door has refused it: for the ledger. */
+void cs_access_denied(struct cs_access *access, const struct cs_caller *caller);
+
 #endif

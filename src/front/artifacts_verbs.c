@@ -13,9 +13,11 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "front/data.h"
+#include "front/events.h"
 #include "front/table.h"
 #include "front/text.h"
 #include "front/verbs.h"
+#include "ledger/ledger.h"
 #include "policy/keys.h"
 #include "run/run.h"
 #include "store/store.h"
@@ -33,7 +35,8 @@ struct ask {
     uint64_t limit, offset, length, depth;
     uv_loop_t loop;
     struct cs_store *store;
-    int fd; /* of get */
+    struct cs_ledger *ledger; /* NULL: nothing is changed */
+    int fd;                   /* of get */
     int exit_status;
 };
 
@@ -88,6 +91,8 @@ static void end_failed(struct ask *a, const struct cs_err *err)
     end(a, cs_verb_failed(a->verb, err));
 }
 
+static void remove_it(struct ask *a);
+
 static int run(struct ask *a, int argc, char **argv, size_t operands, void (*start)(struct ask *a))
 {
     char dir[CS_DATA_PATH];
@@ -97,12 +102,17 @@ static int run(struct ask *a, int argc, char **argv, size_t operands, void (*sta
     if (cs_data_dir(dir, &err) < 0)
         return cs_verb_failed(a->verb, &err);
     uv_loop_init(&a->loop);
-    if (cs_store_open(&a->loop, dir, &a->store, &err) < 0)
+    if ((start == remove_it && cs_ledger_open(dir, &a->ledger, &err) < 0) ||
+        cs_store_open(&a->loop, dir, &a->store, &err) < 0) {
         a->exit_status = cs_verb_failed(a->verb, &err);
-    else
+    } else {
+        if (a->ledger)
+            cs_store_set_chain(a->store, cs_ledger_chain(a->ledger));
         start(a);
+    }
     uv_run(&a->loop, UV_RUN_DEFAULT);
     uv_loop_close(&a->loop);
+    cs_ledger_close(a->ledger);
     return a->exit_status;
 }
 
@@ -374,6 +384,14 @@ static void on_removed(void *ctx, const struct cs_err *err)
         end_failed(a, err);
         return;
     }
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    struct cs_caller caller = cs_caller_local();
+    snprintf(caller.tenant, sizeof caller.tenant, "%.*s", CS_STR_ARG(tenant_of(a)));
+    cs_json_open(&w, '{');
+    put_text(&w, "artifact", cs_str(a->operands.at[0]));
+    cs_json_close(&w, '}');
+    cs_event_note(a->store, "artifact.removed", &caller, cs_buf_str(&data), NULL, NULL);
     printf("removed '%s'\n", a->operands.at[0]);
     end(a, CS_EXIT_OK);
 }

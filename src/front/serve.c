@@ -207,6 +207,7 @@ void cs_daemon_stop(struct cs_daemon *d)
     }
     if (d->drain)
         d->drain(d);
+    cs_runner_leave_asking(d->world.runner);
     uint32_t left = under_way(d);
     if (left)
         cs_log_line(CS_LOG_INFO, d->verb->name,

@@ -149,6 +149,12 @@ static void reloaded(struct cs_daemon *d)
                 (uint32_t)d->settings.execution_timeout);
 }
 
+static void on_denied(void *ctx, const struct cs_caller *caller)
+{
+    struct serve *s = ctx;
+    cs_access_denied(s->access, caller);
+}
+
 static int open_rest(struct serve *s, struct cs_err *err)
 {
     const struct cs_daemon *d = &s->daemon;
@@ -165,6 +171,7 @@ static int open_rest(struct serve *s, struct cs_err *err)
         .file_bytes = d->settings.session_files,
         .timeout_ms = (uint32_t)d->settings.execution_timeout,
         .mcp_path = MCP_PATH,
+        .denied = on_denied,
         .metrics = put_metrics,
         .ctx = s,
     };

@@ -35,89 +35,90 @@
  *   kind, field, name, default (as written in a variable), least, most (or the words),
  *   the older variable (CODE_EXEC_...) or "", may it change while it runs?, what it is
  */
-#define CS_SETTINGS(X)                                                                             \
-    X(T, server_host, "server.host", "127.0.0.1", 0, 0, "HOST", false,                             \
-      "address to listen on; callers from other machines are asked for a key")                     \
-    X(N, server_port, "server.port", "8002", 0, 65535, "PORT", false,                              \
-      "port to listen on; 0: any that is free")                                                    \
-    X(F, server_require_key, "server.require_key", "false", 0, 0, "", true,                        \
-      "ask callers on this machine for a key too")                                                 \
-    X(L, server_allowed_hosts, "server.allowed_hosts", "", 0, 0, "", true,                         \
-      "further names by which it may be addressed (Host), besides its own address and localhost")  \
-    X(L, server_allowed_origins, "server.allowed_origins", "", 0, 0, "", true,                     \
-      "web pages (Origin) that may use it, besides its own; \"*\": all that show a key")           \
-    X(L, server_trust_proxy, "server.trust_proxy", "", 0, 0, "", true,                             \
-      "addresses of proxies whose X-Forwarded-For is believed")                                    \
-    X(N, server_max_connections, "server.max_connections", "12000", 1, 1000000, "", false,         \
-      "connections at once")                                                                       \
-    X(D, server_request_timeout, "server.request_timeout", "30s", 100, 3600000, "", false,         \
-      "a request must have come completely within this time")                                      \
-    X(D, server_idle_timeout, "server.idle_timeout", "5m", 100, 86400000, "", false,               \
-      "a connection without a request is closed after this time")                                  \
-    X(D, server_grace, "server.grace", "10s", 0, 3600000, "", true,                                \
-      "at SIGTERM, executions that run are given this time to end")                                \
-    X(T, tls_cert, "tls.cert", "", 0, 0, "", false,                                                \
-      "file with the certificate chain (PEM); with tls.key: HTTPS")                                \
-    X(T, tls_key, "tls.key", "", 0, 0, "", false, "file with the private key (PEM) of tls.cert")   \
-    X(B, limits_code, "limits.code", "1M", 1, 1 << 20, "", true, "largest program")                \
-    X(B, limits_inputs, "limits.inputs", "10M", 2, 10 << 20, "", true,                             \
-      "largest inputs of an execution")                                                            \
-    X(B, limits_bodies, "limits.bodies", "512M", 16 << 20, 1ll << 40, "", false,                   \
-      "bodies of requests that are held at once, all together; then callers are told to wait")     \
-    X(D, execution_timeout, "execution.timeout", "30s", 1, 300000, "MAX_EXECUTION_TIME", true,     \
-      "time that an execution has if its request names none")                                      \
-    X(N, execution_workers, "execution.workers", "0", 0, 1024, "", false,                          \
-      "warm workers kept ready; 0: chosen by the number of processors")                            \
-    X(N, execution_concurrency, "execution.concurrency", "0", 0, 10000, "", false,                 \
-      "executions at once, the others wait; 0: chosen by the number of processors")                \
-    X(N, execution_queue, "execution.queue", "1000", 1, 100000, "", false,                         \
-      "executions that may wait; tenants that have few waiting may go beyond it")                  \
-    X(N, output_tokens, "output.tokens", "6000", 200, 1000000, "", true,                           \
-      "largest answer to a model, in tokens; the rest is kept as an artifact")                     \
-    X(N, rate_per_minute, "rate.per_minute", "100", 0, 1000000000, "", true,                       \
-      "requests a minute for each key; 0: no limit")                                               \
-    X(N, rate_per_hour, "rate.per_hour", "10000", 0, 1000000000, "", true,                         \
-      "requests an hour for each key; 0: no limit")                                                \
-    X(D, session_idle, "session.idle", "24h", 1000, 315360000000, "", true,                        \
-      "a session ends when it was not used for this long")                                         \
-    X(B, session_state, "session.state", "1M", 2, 16 << 20, "", true,                              \
-      "largest state of a session")                                                                \
-    X(B, session_files, "session.files", "10M", 0, 1 << 30, "", true,                              \
-      "files of a session, all together")                                                          \
-    X(N, session_most, "session.most", "1000", 1, 1000000, "", true, "sessions of one tenant")     \
-    X(D, executions_keep, "executions.keep", "30d", 60000, 315360000000, "", true,                 \
-      "executions can be read for this long")                                                      \
-    X(F, record_enabled, "record.enabled", "true", 0, 0, "", false,                                \
-      "keep executions, their journals and the ledger; only measurements switch it off")           \
-    X(B, record_journal, "record.journal", "64M", 0, 1 << 30, "", true,                            \
-      "largest journal of an execution; a longer one is not kept, and it cannot be replayed")      \
-    X(D, archive_keep, "archive.keep", "90d", 0, 315360000000, "", true,                           \
-      "how long an archived part of the ledger is kept")                                           \
-    X(B, artifacts_quota, "artifacts.quota", "1G", 0, 1ll << 50, "", true,                         \
-      "artifacts of one tenant, all together; 0: no bound")                                        \
-    X(D, cache_ttl, "cache.ttl", "5m", 0, 86400000, "", true,                                      \
-      "how long an answer is good for the same request; 0: no cache")                              \
-    X(B, cache_memory, "cache.memory", "64M", 0, 1ll << 40, "", true,                              \
-      "answers that are kept in memory, besides the store")                                        \
-    X(T, otlp_endpoint, "otlp.endpoint", "", 0, 0, "", false,                                      \
-      "collector of OpenTelemetry traces, like http://127.0.0.1:4318")                             \
-    X(L, alerts_on, "alerts.on", "timeout memory_kill error_rate sensitive_output denied_call", 0, \
-      0, "", true, "what alerts somebody")                                                         \
-    X(N, alerts_error_rate, "alerts.error_rate", "50", 1, 100, "", true,                           \
-      "percent of executions that fail within alerts.window")                                      \
-    X(D, alerts_window, "alerts.window", "5m", 1000, 86400000, "", true,                           \
-      "time over which alerts are counted, and in which each is told once")                        \
-    X(T, alerts_webhook, "alerts.webhook", "", 0, 0, "", true,                                     \
-      "URL that alerts are posted to, besides the log and the ledger")                             \
-    X(C, log_level, "log.level", "info", 0, "error warn info debug", "LOG_LEVEL", true,            \
-      "what is written to stderr")                                                                 \
-    X(F, log_debug, "log.debug", "false", 0, 0, "DEBUG", true,                                     \
-      "the same as log.level debug, whatever that says")                                           \
-    X(T, search_model, "search.model", "", 0, 0, "EMBEDDING_MODEL", false,                         \
-      "directory of a static embedding model for the search of tools")                             \
-    X(T, skills_directory, "skills.directory", "", 0, 0, "SKILLS_DIRECTORY", false,                \
-      "directory of skills (nothing uses it yet)")                                                 \
-    X(T, redis_url, "redis.url", "", 0, 0, "REDIS_URL", false,                                     \
+#define CS_SETTINGS(X)                                                                            \
+    X(T, server_host, "server.host", "127.0.0.1", 0, 0, "HOST", false,                            \
+      "address to listen on; callers from other machines are asked for a key")                    \
+    X(N, server_port, "server.port", "8002", 0, 65535, "PORT", false,                             \
+      "port to listen on; 0: any that is free")                                                   \
+    X(F, server_require_key, "server.require_key", "false", 0, 0, "", true,                       \
+      "ask callers on this machine for a key too")                                                \
+    X(L, server_allowed_hosts, "server.allowed_hosts", "", 0, 0, "", true,                        \
+      "further names by which it may be addressed (Host), besides its own address and localhost") \
+    X(L, server_allowed_origins, "server.allowed_origins", "", 0, 0, "", true,                    \
+      "web pages (Origin) that may use it, besides its own; \"*\": all that show a key")          \
+    X(L, server_trust_proxy, "server.trust_proxy", "", 0, 0, "", true,                            \
+      "addresses of proxies whose X-Forwarded-For is believed")                                   \
+    X(N, server_max_connections, "server.max_connections", "12000", 1, 1000000, "", false,        \
+      "connections at once")                                                                      \
+    X(D, server_request_timeout, "server.request_timeout", "30s", 100, 3600000, "", false,        \
+      "a request must have come completely within this time")                                     \
+    X(D, server_idle_timeout, "server.idle_timeout", "5m", 100, 86400000, "", false,              \
+      "a connection without a request is closed after this time")                                 \
+    X(D, server_grace, "server.grace", "10s", 0, 3600000, "", true,                               \
+      "at SIGTERM, executions that run are given this time to end")                               \
+    X(T, tls_cert, "tls.cert", "", 0, 0, "", false,                                               \
+      "file with the certificate chain (PEM); with tls.key: HTTPS")                               \
+    X(T, tls_key, "tls.key", "", 0, 0, "", false, "file with the private key (PEM) of tls.cert")  \
+    X(B, limits_code, "limits.code", "1M", 1, 1 << 20, "", true, "largest program")               \
+    X(B, limits_inputs, "limits.inputs", "10M", 2, 10 << 20, "", true,                            \
+      "largest inputs of an execution")                                                           \
+    X(B, limits_bodies, "limits.bodies", "512M", 16 << 20, 1ll << 40, "", false,                  \
+      "bodies of requests that are held at once, all together; then callers are told to wait")    \
+    X(D, execution_timeout, "execution.timeout", "30s", 1, 300000, "MAX_EXECUTION_TIME", true,    \
+      "time that an execution has if its request names none")                                     \
+    X(N, execution_workers, "execution.workers", "0", 0, 1024, "", false,                         \
+      "warm workers kept ready; 0: chosen by the number of processors")                           \
+    X(N, execution_concurrency, "execution.concurrency", "0", 0, 10000, "", false,                \
+      "executions at once, the others wait; 0: chosen by the number of processors")               \
+    X(N, execution_queue, "execution.queue", "1000", 1, 100000, "", false,                        \
+      "executions that may wait; tenants that have few waiting may go beyond it")                 \
+    X(N, output_tokens, "output.tokens", "6000", 200, 1000000, "", true,                          \
+      "largest answer to a model, in tokens; the rest is kept as an artifact")                    \
+    X(N, rate_per_minute, "rate.per_minute", "100", 0, 1000000000, "", true,                      \
+      "requests a minute for each key; 0: no limit")                                              \
+    X(N, rate_per_hour, "rate.per_hour", "10000", 0, 1000000000, "", true,                        \
+      "requests an hour for each key; 0: no limit")                                               \
+    X(D, session_idle, "session.idle", "24h", 1000, 315360000000, "", true,                       \
+      "a session ends when it was not used for this long")                                        \
+    X(B, session_state, "session.state", "1M", 2, 16 << 20, "", true,                             \
+      "largest state of a session")                                                               \
+    X(B, session_files, "session.files", "10M", 0, 1 << 30, "", true,                             \
+      "files of a session, all together")                                                         \
+    X(N, session_most, "session.most", "1000", 1, 1000000, "", true, "sessions of one tenant")    \
+    X(D, executions_keep, "executions.keep", "30d", 60000, 315360000000, "", true,                \
+      "executions can be read for this long")                                                     \
+    X(F, record_enabled, "record.enabled", "true", 0, 0, "", false,                               \
+      "keep executions, their journals and the ledger; only measurements switch it off")          \
+    X(B, record_journal, "record.journal", "64M", 0, 1 << 30, "", true,                           \
+      "largest journal of an execution; a longer one is not kept, and it cannot be replayed")     \
+    X(D, archive_keep, "archive.keep", "90d", 0, 315360000000, "", true,                          \
+      "how long an archived part of the ledger is kept")                                          \
+    X(B, artifacts_quota, "artifacts.quota", "1G", 0, 1ll << 50, "", true,                        \
+      "artifacts of one tenant, all together; 0: no bound")                                       \
+    X(D, cache_ttl, "cache.ttl", "5m", 0, 86400000, "", true,                                     \
+      "how long an answer is good for the same request; 0: no cache")                             \
+    X(B, cache_memory, "cache.memory", "64M", 0, 1ll << 40, "", true,                             \
+      "answers that are kept in memory, besides the store")                                       \
+    X(T, otlp_endpoint, "otlp.endpoint", "", 0, 0, "", false,                                     \
+      "collector of OpenTelemetry traces, like http://127.0.0.1:4318")                            \
+    X(L, alerts_on, "alerts.on",                                                                  \
+      "timeout, memory_kill, error_rate, sensitive_output, denied_call", 0, 0, "", true,          \
+      "what alerts somebody")                                                                     \
+    X(N, alerts_error_rate, "alerts.error_rate", "50", 1, 100, "", true,                          \
+      "percent of executions that fail within alerts.window")                                     \
+    X(D, alerts_window, "alerts.window", "5m", 1000, 86400000, "", true,                          \
+      "time over which alerts are counted, and in which each is told once")                       \
+    X(T, alerts_webhook, "alerts.webhook", "", 0, 0, "", true,                                    \
+      "URL that alerts are posted to, besides the log and the ledger")                            \
+    X(C, log_level, "log.level", "info", 0, "error warn info debug", "LOG_LEVEL", true,           \
+      "what is written to stderr")                                                                \
+    X(F, log_debug, "log.debug", "false", 0, 0, "DEBUG", true,                                    \
+      "the same as log.level debug, whatever that says")                                          \
+    X(T, search_model, "search.model", "", 0, 0, "EMBEDDING_MODEL", false,                        \
+      "directory of a static embedding model for the search of tools")                            \
+    X(T, skills_directory, "skills.directory", "", 0, 0, "SKILLS_DIRECTORY", false,               \
+      "directory of skills (nothing uses it yet)")                                                \
+    X(T, redis_url, "redis.url", "", 0, 0, "REDIS_URL", false,                                    \
       "Redis for shared caches and rates (nothing uses it yet)")
 
 enum cs_setting_id {

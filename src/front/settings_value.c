@@ -359,9 +359,24 @@ static void print_masked(const char *text, struct cs_buf *out)
     cs_buf_puts(out, at);
 }
 
+/* Whoever knows the path of a webhook may use it. */
+static void print_webhook(const char *text, struct cs_buf *out)
+{
+    const char *slashes = strstr(text, "://");
+    size_t shown = slashes ? (size_t)(slashes - text) + 3 + strcspn(slashes + 3, "/?#") : 0;
+    CS_AUTO_BUF struct cs_buf origin = {0};
+    cs_buf_put(&origin, text, shown);
+    print_masked(cs_buf_cstr(&origin), out);
+    cs_buf_puts(out, text[shown] ? "/***" : "");
+}
+
 void cs_setting_print(const struct cs_setting *row, const struct cs_settings *s, struct cs_buf *out)
 {
     const char *const *list;
+    if (strcmp(row->name, "alerts.webhook") == 0) {
+        print_webhook(text_of(row, s), out);
+        return;
+    }
     switch (row->kind) {
     case 'T':
     case 'C':

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
 #include "base/hash.h"
 #include "rest/inside.h"
 
@@ -129,6 +130,11 @@ static bool answer_known(struct cs_visit *v, const struct cs_artifact_row *row)
     tag[65] = '"';
     tag[66] = '\0';
     cs_visit_set(v, "ETag", cs_str(tag));
+    CS_AUTO_BUF struct cs_buf digest = {0};
+    cs_buf_puts(&digest, "sha-256=:");
+    cs_base64(cs_strn((const char *)row->hash, sizeof row->hash), &digest);
+    cs_buf_putc(&digest, ':');
+    cs_visit_set(v, "Repr-Digest", cs_buf_str(&digest));
     struct cs_str known = v->x ? cs_exchange_header(v->x, "If-None-Match") : (struct cs_str){0};
     if (!known.len || !memmem(known.at, known.len, tag, sizeof tag - 1))
         return false;
@@ -177,13 +183,31 @@ void cs_rest_get_artifact(struct cs_visit *v)
 
 /* --- removed --- */
 
+static void note_removed(struct cs_visit *v)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (!v->rest)
+        return;
+    cs_json_open(&w, '{');
+    cs_put_text(&w, "artifact", v->parts[0]);
+    cs_json_close(&w, '}');
+    struct cs_entry entry = {.event = CS_STR("artifact.removed"),
+                             .tenant = cs_visit_tenant(v),
+                             .principal = cs_str(v->caller.principal),
+                             .data = cs_buf_str(&data)};
+    cs_store_append(v->rest->o.store, &entry, 1, NULL, NULL);
+}
+
 static void on_removed(void *ctx, const struct cs_err *err)
 {
     struct cs_visit *v = ctx;
-    if (err->code != CS_OK)
+    if (err->code != CS_OK) {
         cs_visit_fail(v, 0, err);
-    else
-        cs_visit_reply(v, 204, NULL, (struct cs_str){0});
+        return;
+    }
+    note_removed(v);
+    cs_visit_reply(v, 204, NULL, (struct cs_str){0});
 }
 
 void cs_rest_delete_artifact(struct cs_visit *v)

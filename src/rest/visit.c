@@ -287,6 +287,8 @@ static bool may(struct cs_visit *v)
                                                                  : CS_KEY_EXECUTE;
     if (v->caller.role >= least)
         return true;
+    if (v->rest->o.denied)
+        v->rest->o.denied(v->rest->o.ctx, &v->caller);
     cs_visit_failf(v, 403, CS_DENIED, "this needs the role '%s'; the key has '%s'",
                    cs_key_role_name(least), cs_key_role_name(v->caller.role));
     return false;

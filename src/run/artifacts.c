@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -12,13 +13,24 @@
 #define WHY_BYTES 300
 #define RECALLED  1000
 
+void cs_artifact_id(const struct cs_run *run, struct cs_str arguments, char id[CS_ID_TEXT])
+{
+    unsigned char both[CS_ID_TEXT + 32] = {0}, hash[32];
+    snprintf((char *)both, CS_ID_TEXT, "%s", run->result.execution_id);
+    cs_sha256(arguments, both + CS_ID_TEXT);
+    cs_sha256(cs_strn((const char *)both, sizeof both), hash);
+    memcpy(id, "art_", 4);
+    cs_hex(hash, 16, id + 4);
+}
+
 void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
                       cs_artifact_found *done, void *ctx)
 {
     char id[CS_ID_TEXT];
-    cs_make_id("art_", id);
+    if (!want->id)
+        cs_make_id("art_", id);
     struct cs_artifact_row row = {
-        .id = cs_str(id),
+        .id = cs_str(want->id ? want->id : id),
         .tenant = run->tenant,
         .execution = cs_str(run->result.execution_id),
         .session = run->result.session_id,
@@ -41,9 +53,19 @@ static const char *kind_of(struct cs_str kind)
     return "result";
 }
 
+static bool is_known(const struct cs_run *run, struct cs_str id)
+{
+    for (uint32_t i = 0; i < run->result.artifact_count; i++)
+        if (cs_str_eq(run->artifacts[i].id, id))
+            return true;
+    return false;
+}
+
 void cs_artifact_kept(struct cs_run *run, const struct cs_artifact_row *row)
 {
     struct cs_result *r = &run->result;
+    if (is_known(run, row->id))
+        return;
     if (r->artifact_count == run->artifact_cap) {
         run->artifact_cap = run->artifact_cap ? run->artifact_cap * 2 : 4;
         run->artifacts = cs_realloc(run->artifacts, run->artifact_cap, sizeof *run->artifacts);
@@ -75,14 +97,6 @@ void cs_artifacts_done(struct cs_run *run)
 }
 
 /* --- of an execution that was resumed --- */
-
-static bool is_known(const struct cs_run *run, struct cs_str id)
-{
-    for (uint32_t i = 0; i < run->result.artifact_count; i++)
-        if (cs_str_eq(run->artifacts[i].id, id))
-            return true;
-    return false;
-}
 
 /* Values that its program had put are its own; what is made of its end is made once more. */
 static void on_recalled(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,

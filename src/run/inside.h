@@ -385,7 +385,11 @@ const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_
 struct cs_artifact_want {
     struct cs_str name, media_type, content;
     const char *kind; /* a literal */
+    const char *id;   /* NULL: a new one */
 };
+/* The handle of what a program puts: the same one for the same arguments of the same execution, so
+ * that one that is resumed and puts again has not put twice. */
+void cs_artifact_id(const struct cs_run *run, struct cs_str arguments, char id[CS_ID_TEXT]);
 void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
                       cs_artifact_found *done, void *ctx);
 /* In the `done` of it. */

@@ -701,7 +701,12 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     run->watch = watch ? *watch : (struct cs_run_watch){0};
     run->done = done;
     run->ctx = ctx;
+    /* The begin and the end of one whose answer is known are one commit. */
+    if (runner->store)
+        cs_store_gather(runner->store);
     cs_run_go(run);
+    if (runner->store)
+        cs_store_gathered(runner->store);
     keep_request(run);
     return run;
 }
@@ -778,10 +783,22 @@ void cs_run_cancel(struct cs_run *run)
     cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
 }
 
-void cs_runner_cancel_all(struct cs_runner *runner)
+static void cancel_all(struct cs_runner *runner, bool who_asks)
 {
     for (struct cs_run *run = runner->runs; run; run = run->next) {
+        if (who_asks && !cs_run_question(run).len)
+            continue;
         run->leaves = may_leave(run);
         cs_run_cancel(run);
     }
+}
+
+void cs_runner_cancel_all(struct cs_runner *runner)
+{
+    cancel_all(runner, false);
+}
+
+void cs_runner_leave_asking(struct cs_runner *runner)
+{
+    cancel_all(runner, true);
 }

@@ -260,6 +260,8 @@ void cs_run_cancel(struct cs_run *run);
 /* Before the end of the process. Durable ones that have begun stay under way on record, and `done`
  * refuses with CS_BUSY; so does closing the runner. */
 void cs_runner_cancel_all(struct cs_runner *runner);
+/* The same with those alone that ask a person: nobody waits for that at the end. */
+void cs_runner_leave_asking(struct cs_runner *runner);
 
 /* --- executions that are under way, for whoever else wants to know --- */
 

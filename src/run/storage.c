@@ -293,6 +293,18 @@ static void put_handle(struct cs_json_writer *w, const struct cs_artifact_row *r
     cs_json_close(w, '}');
 }
 
+static void on_put(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
+                   size_t count, struct cs_str content);
+
+/* It is there: put twice, or by a process that died before it could say so. */
+static void find_again(struct cs_gate_call *c)
+{
+    char id[CS_ID_TEXT];
+    cs_artifact_id(c->run, cs_buf_str(&c->arguments), id);
+    cs_store_artifact_get(c->run->runner->store, c->run->tenant, cs_str(id), 0, 0, on_put,
+                          wait_for(c));
+}
+
 /* It is kept, whether or not somebody still waits to hear so. */
 static void on_put(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
                    size_t count, struct cs_str content)
@@ -301,6 +313,10 @@ static void on_put(void *ctx, const struct cs_err *err, const struct cs_artifact
     (void)content;
     if (!c)
         return;
+    if (err->code == CS_CONFLICT) {
+        find_again(c);
+        return;
+    }
     if (err->code == CS_OK && count) {
         CS_AUTO_BUF struct cs_buf json = {0};
         struct cs_json_writer w = CS_JSON_WRITER(&json);
@@ -380,6 +396,7 @@ static void put(struct cs_gate_call *c)
     CS_AUTO_ARENA struct cs_arena arena = {0};
     CS_AUTO_BUF struct cs_buf bytes = {0};
     struct cs_artifact_want want = {0};
+    char id[CS_ID_TEXT];
     struct cs_err err = {0};
     const struct cs_limits *l = &run->result.limits;
     struct cs_json_limits limits = {
@@ -401,11 +418,14 @@ static void put(struct cs_gate_call *c)
         return;
     }
     const char *wrong = read_put(cs_json_root(&doc), &arena, &bytes, &want);
-    if (wrong)
+    if (wrong) {
         cs_gate_refuse(c, invalid, cs_str(wrong),
                        CS_STR("Write `await caisson.storage.put('report.csv', text)`."));
-    else
+    } else {
+        cs_artifact_id(run, cs_buf_str(&c->arguments), id);
+        want.id = id;
         cs_artifact_keep(run, &want, on_put, wait_for(c));
+    }
 }
 
 static void (*function_of(struct cs_str name))(struct cs_gate_call *c)

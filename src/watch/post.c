@@ -89,10 +89,17 @@ static void on_timer(uv_timer_t *t)
     next(t->data);
 }
 
+/* Without the address that it begins with: that of a webhook is often a secret. */
+static const char *reason_of(const struct cs_err *err)
+{
+    const char *end = strstr(err->msg, "://") ? strstr(err->msg, ": ") : NULL;
+    return end ? end + 2 : err->msg;
+}
+
 static void say_failed(struct cs_poster *p, int status, const struct cs_err *err)
 {
     if (!p->failing && err->code != CS_OK)
-        cs_log_line(CS_LOG_WARN, p->name, "not delivered: %.*s", SHOWN_BYTES, err->msg);
+        cs_log_line(CS_LOG_WARN, p->name, "not delivered: %.*s", SHOWN_BYTES, reason_of(err));
     else if (!p->failing)
         cs_log_line(CS_LOG_WARN, p->name, "not delivered: the address answered HTTP %d", status);
     p->failing = true;

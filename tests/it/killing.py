@@ -22,7 +22,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
@@ -144,7 +143,7 @@ class Kills:
         self.durable = {}   # key: execution
         self.began = {}     # key: when
         self.sessions = []
-        self.decided = {}   # (execution, call): answer
+        self.figures = None
 
     # --- the daemon
 
@@ -333,6 +332,12 @@ class Kills:
                 self.problem("watch: %r" % e)
         c.close()
 
+    def await_work(self, patience=10):
+        """However slow the machine is: somebody gets an answer of this daemon."""
+        end, before = time.monotonic() + patience, len(self.answers)
+        while len(self.answers) == before and time.monotonic() < end:
+            time.sleep(0.01)
+
     def left_open(self):
         with self.lock:
             return [key for key, id in self.durable.items() if id not in self.answers]
@@ -341,7 +346,9 @@ class Kills:
         self.start()
         try:
             self.begin()
-            for i in range(kills):
+            for _ in range(kills):
+                if self.chance.random() < 0.5:
+                    self.await_work()
                 time.sleep(self.chance.uniform(least, most))
                 self.kill()
                 self.count["kills"] += 1
@@ -397,6 +404,7 @@ class Kills:
             code, rows = c.ask("GET", "/executions?status=" + status)
             if code != 200 or rows["executions"]:
                 self.problem("at the end %s: %s" % (status, rows))
+        self.figures = c.insist("GET", "/statistics?window=all")[1]["executions"]
         with self.lock:
             some = list(self.answers.items())
         for id, envelope in self.chance.sample(some, min(len(some), 200)):
@@ -431,6 +439,11 @@ class Kills:
                 self.problem("%s was answered and is not on record" % id)
             elif json.loads(rows[id][1]) != envelope:
                 self.problem("%s was answered otherwise: %s %s" % (id, rows[id][1], envelope))
+        counted = {status: self.figures[status] for status in ("completed", "failed", "denied", "cancelled")} if self.figures else {}
+        for status, n in counted.items():
+            there = sum(1 for known, _ in rows.values() if known == status)
+            if n != there:
+                self.problem("figures: %d %s, and %d on record" % (n, status, there))
         events = check_chain(db, self.problem)
         db.close()
         for id, envelope in self.answers.items():

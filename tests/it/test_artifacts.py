@@ -64,6 +64,10 @@ def test_put_and_get(t):
         t.equal(e["result"][7]["next"], 3)
         t.equal([x["id"] for x in e["artifacts"]], [a["id"], b["id"], c["id"], f["id"]])
         t.equal(set(x["kind"] for x in e["artifacts"]), {"stored"})
+        twice = d.run("return (await Promise.all([1, 1, 2].map((n) => caisson.storage.put('n', n)))).map((a) => a.id)")
+        one, same, other = twice["result"]
+        t.true(one == same and one != other, twice["result"])
+        t.equal(len(twice["artifacts"]), 2)
 
 
 def test_put_and_get_from_guests(t):
@@ -288,6 +292,7 @@ def test_the_lineage_of_three_generations(t):
         t.has(t.caisson("artifacts", "list").out, "three.txt")
         t.has(t.caisson("artifacts", "list", "--execution", execution).out, third)
         t.status(t.caisson("artifacts", "remove", first), 0)
+        t.has(t.caisson("audit", "list", "--event", "artifact.removed", "-o", "json").out, first)
         t.equal(t.caisson("artifacts", "get", first).status, 2)
         removed = {n["id"]: n for n in d.get("/artifacts/%s/lineage" % third).json()["nodes"]}
         t.equal(removed[first].get("removed"), True)

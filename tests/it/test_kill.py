@@ -8,4 +8,4 @@ def test_killed_under_load_nothing_is_lost_or_done_twice(t):
     problems = kills.run(12)
     t.log.append(str(dict(kills.count)))
     t.equal(problems[:10], [], "problems")
-    t.true(kills.count["durable"] >= 5 and kills.count["resumed"] >= 3, "too little happened: %s" % dict(kills.count))
+    t.true(kills.count["durable"] >= 3 and kills.count["resumed"] >= 1, "too little happened: %s" % dict(kills.count))

@@ -49,6 +49,8 @@ def test_the_description_is_valid_and_answers_fit_it(t):
                    ("Problem", d.get("/executions/ex_0").json()), ("Problem", d.get("/nothing").json()),
                    ("Tool", d.get("/tools/plain/echo").json()), ("Execution", d.post("/tools/plain/echo", {}).json())]
         for schema, path in (("Root", "/"), ("Health", "/health"), ("ExecutionList", "/executions"),
+                             ("Provenance", "/executions/%s/provenance" % e["execution_id"]),
+                             ("Attestation", "/executions/%s/provenance?attest=true" % e["execution_id"]),
                              ("Trace", "/executions/%s/trace" % e["execution_id"]), ("Logs", "/executions/%s/logs" % e["execution_id"]),
                              ("ToolList", "/tools"), ("ToolsFound", "/tools/search?q=echo"), ("ToolsFound", "/tools/search"),
                              ("ServerList", "/servers"), ("SessionList", "/sessions"), ("SessionWithState", "/sessions/" + session["session_id"]),

@@ -127,7 +127,7 @@ def test_what_a_program_plants_leads_nowhere(t):
             if answer.status not in (400, 404, 422):
                 raise Failed("%s: %s" % (path, answer))
         t.equal(files_of(d, s), ["d/real"])
-        t.equal(run(d, s, "ls -A", language="bash")["result"], "d")
+        t.equal(run(d, s, "ls -A", language="bash")["result"], "d\nout")
 
 
 def test_a_path_stays_in_the_session(t):

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 
+from mcp_wire import Lines, call
 from serving import Daemon
 from servers import recorder
 from watching import RECORDER, Receiver, metrics, spans_of, until
@@ -144,3 +145,17 @@ def test_a_trace_of_an_mcp_client(t):
         d.post("/mcp", {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": dict(call, _meta={"traceparent": 7})}, headers=headers)
     told = [c["_meta"].get("traceparent", "none").split("-")[1:2] for c in heard(calls)]
     t.equal(told, [[TRACE], [TRACE.replace("0af7", "1af7")], []])
+
+
+def test_a_trace_of_a_client_over_stdio(t):
+    calls = with_recorder(t)
+    with Receiver() as collector:
+        with Lines(t, [t.binary, "mcp", "--otlp.endpoint", collector.url]) as m:
+            m.initialize()
+            request = call(1, "execute_code", {"code": "return await rec.echo({n: 1})"})
+            request["params"]["_meta"] = {"traceparent": PARENT}
+            m.ask(request, 30)
+            t.equal(m.end(), 0, "exit status")
+        one, child = sorted(spans_of(collector.taken()), key=lambda s: s["kind"])
+        t.equal((one["traceId"], one["parentSpanId"], child["parentSpanId"]), (TRACE, SPAN, one["spanId"]))
+        t.equal(heard(calls)[0]["_meta"]["traceparent"], "00-%s-%s-01" % (TRACE, child["spanId"]))

@@ -454,6 +454,9 @@ static void each_is_adopted_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* These fork, and come before there is a pool of threads. */
+        WITH(durable_ones_wait_to_be_adopted),
+        WITH(each_is_adopted_by_one),
         WITH(parts_of_a_journal_are_one),
         WITH(a_blob_comes_back_as_it_was),
         WITH(a_blob_that_is_damaged_is_told_and_can_be_put_again),
@@ -463,8 +466,6 @@ int main(void)
         WITH(an_answer_is_cached_until_it_expires),
         WITH(cached_answers_are_forgotten),
         WITH(measures_are_folded_once),
-        WITH(durable_ones_wait_to_be_adopted),
-        WITH(each_is_adopted_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

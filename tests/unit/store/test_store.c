@@ -535,14 +535,14 @@ static int on_a_full_disk(const char *dir, const char *ballast)
     struct cs_err err = {0};
     char path[128];
     if (!own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-        mount("tmpfs", dir, "tmpfs", 0, "size=4m") < 0)
+        mount("tmpfs", dir, "tmpfs", 0, "size=9m") < 0)
         return 77;
     strcpy(f.dir, dir);
     uv_loop_init(&f.loop);
     f_open(&f);
     snprintf(path, sizeof path, "%s/%s", dir, ballast);
-    char *zeros = cs_calloc(1 << 20, 1);
-    if (cs_file_replace(path, cs_strn(zeros, 1 << 20), 0600, &err) < 0)
+    char *zeros = cs_calloc(6 << 20, 1);
+    if (cs_file_replace(path, cs_strn(zeros, 6 << 20), 0600, &err) < 0)
         return 10;
     free(zeros);
     int told;
