@@ -391,7 +391,7 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     int status;
     if (take_words(&a, verb, argc, argv, &err) < 0) {
         status = cs_usage_error(verb, &err);
-    } else if (take_settings(&a, &err) < 0 || cs_data_scratch(a.data_dir, &err) < 0) {
+    } else if (cs_data_scratch(a.data_dir, &err) < 0 || take_settings(&a, &err) < 0) {
         status = cs_verb_failed(verb, &err);
     } else {
         a.sandbox.scratch_dir = a.data_dir;

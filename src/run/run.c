@@ -563,19 +563,6 @@ static int await_tools(struct cs_run *run, struct cs_err *err)
 
 /* --- 1. admit: cheap, before anything is parsed --- */
 
-void cs_make_id(const char *prefix, char *id)
-{
-    unsigned char bytes[16] = {0};
-    size_t n = strlen(prefix);
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        abort(); /* the kernel's generator cannot fail once it is seeded */
-    uint64_t now = (uint64_t)cs_time_ms();
-    for (size_t i = 0; i < 6; i++)
-        bytes[i] = (unsigned char)(now >> (8 * (5 - i)));
-    memcpy(id, prefix, n);
-    cs_hex(bytes, sizeof bytes, id + n);
-}
-
 static int check_names(const struct cs_run *run, struct cs_err *err)
 {
     if (run->tenant.len > NAME_MAX_BYTES || run->principal.len > NAME_MAX_BYTES ||
@@ -741,27 +728,6 @@ struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request 
     keep_request(run);
     cs_provenance_begin(run);
     return run;
-}
-
-struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
-                                  struct cs_buf *inputs)
-{
-    struct cs_json_writer w = CS_JSON_WRITER(inputs);
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "server");
-    cs_json_put_str(&w, server);
-    cs_json_key(&w, "tool");
-    cs_json_put_str(&w, tool);
-    cs_json_key(&w, "arguments");
-    cs_json_put_raw(&w, arguments.len ? arguments : CS_STR("{}"));
-    cs_json_close(&w, '}');
-    return (struct cs_request){
-        .language = CS_TYPESCRIPT,
-        .code = CS_STR("return caisson.callTool(inputs.server, inputs.tool, inputs.arguments)"),
-        .inputs = cs_buf_str(inputs),
-        .limits = cs_limits_default(),
-        .cache = CS_CACHE_OFF, /* who asks for one call means that call */
-    };
 }
 
 /* Whatever it waits for, it waits no longer. What it holds is given back when it is settled. */
