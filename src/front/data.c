@@ -89,7 +89,8 @@ int cs_data_config(const char *given, char path[CS_DATA_PATH], struct cs_err *er
            : xdg  ? fill(path, err, "%s/caisson/caisson.json", xdg)
            : home ? fill(path, err, "%s/.config/caisson/caisson.json", home)
                   : cs_fail(err, CS_SYSTEM,
-                            "no place for a configuration: set CAISSON_CONFIG to a file");
+                            "no place for a configuration: set HOME, or CAISSON_CONFIG to a file "
+                            "and CAISSON_DATA to a directory that can be written");
 }
 
 int cs_data_policy(const char *given, const char *config, char path[CS_DATA_PATH],

@@ -701,7 +701,12 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     run->watch = watch ? *watch : (struct cs_run_watch){0};
     run->done = done;
     run->ctx = ctx;
+    /* The begin and the end of one whose answer is known are one commit. */
+    if (runner->store)
+        cs_store_gather(runner->store);
     cs_run_go(run);
+    if (runner->store)
+        cs_store_gathered(runner->store);
     keep_request(run);
     return run;
 }
