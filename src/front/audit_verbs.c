@@ -156,14 +156,24 @@ static int read_ledger(struct audit *a, bool (*visit)(void *ctx, const struct cs
 
 /* --- one entry --- */
 
-/* The entry with its hash as its first member: what it says is not touched. */
+/* The entry with its hash as its first member: what it says is not touched. One that somebody has
+ * made unreadable is told as a text. */
 static void put_json(struct cs_buf *out, const struct cs_entry_row *row)
 {
+    CS_AUTO_JSON struct cs_json doc = {0};
     cs_buf_puts(out, "{\"hash\":\"");
     cs_hex_put(out, row->hash, 32);
-    cs_buf_puts(out, "\",");
-    if (row->text.len > 1)
+    if (cs_json_parse(row->text, NULL, &doc, NULL) == 0 &&
+        cs_json_type(cs_json_root(&doc)) == CS_JSON_OBJECT && row->text.at[0] == '{' &&
+        cs_json_count(cs_json_root(&doc)) > 0) {
+        cs_buf_puts(out, "\",");
         cs_buf_put(out, row->text.at + 1, row->text.len - 1);
+        return;
+    }
+    struct cs_json_writer w = CS_JSON_WRITER(out);
+    cs_buf_printf(out, "\",\"seq\":%llu,\"unreadable\":", (unsigned long long)row->seq);
+    cs_json_put_str(&w, row->text);
+    cs_buf_putc(out, '}');
 }
 
 static void print_row(const struct cs_entry_row *row, struct cs_table *table)

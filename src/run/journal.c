@@ -43,6 +43,7 @@ struct cs_journal {
     uint64_t bytes;                  /* of all, blobs included */
     bool durable, has_head, is_late; /* late: some of it was handed on */
     bool failed;                     /* a blob could not be stored */
+    bool started;                    /* the program was allowed to run */
     bool awaited;                    /* the execution is over, and waits for the blobs */
     unsigned blobs_waiting;
     uint32_t calls;
@@ -382,16 +383,17 @@ static struct open_wish *find_open(struct cs_journal *j, enum cs_heard_kind kind
     return NULL;
 }
 
+/* `call`: as it was noted, with the names that its server has; NULL: it is none. */
 static size_t begin_event(struct cs_journal *j, enum cs_record type, int what,
-                          const struct open_wish *o)
+                          const struct open_wish *o, const struct cs_call *call)
 {
     size_t mark = begin_record(j, type);
     cs_put_u8(&j->out, (uint8_t)what);
     cs_put_str(&j->out, cs_strn((const char *)o->key, sizeof o->key));
     cs_put_u32(&j->out, o->occurrence);
     cs_put_u32(&j->out, o->call);
-    cs_put_str(&j->out, cs_strn(o->server, o->server_len));
-    cs_put_str(&j->out, cs_strn(o->tool, o->tool_len));
+    cs_put_str(&j->out, call ? call->server : cs_strn(o->server, o->server_len));
+    cs_put_str(&j->out, call ? call->tool : cs_strn(o->tool, o->tool_len));
     cs_put_u64(&j->out, (uint64_t)j->time_us);
     return mark;
 }
@@ -407,8 +409,10 @@ void cs_journal_heard(struct cs_run *run, const struct cs_heard *heard)
     if (!o && heard->kind != CS_HEARD_START)
         return;
     j->time_us = heard->time_us;
+    j->started = j->started || heard->kind == CS_HEARD_START;
     if (!run->player || !cs_player_speaks(run->player)) {
-        size_t mark = begin_event(j, CS_RECORD_HEARD, (int)heard->kind, o ? o : &start);
+        size_t mark =
+            begin_event(j, CS_RECORD_HEARD, (int)heard->kind, o ? o : &start, run->answering);
         cs_put_u8(&j->out, (uint8_t)(run->answering ? run->answering->status : CS_CALL_OK));
         cs_put_u8(&j->out, (uint8_t)heard->answer);
         cs_put_str(&j->out, heard->canonical);
@@ -431,7 +435,7 @@ void cs_journal_sent(struct cs_run *run, uint64_t id,
         then(ctx, &none);
         return;
     }
-    end_record(j, begin_event(j, CS_RECORD_SENT, CS_HEARD_CALL, o));
+    end_record(j, begin_event(j, CS_RECORD_SENT, CS_HEARD_CALL, o, NULL));
     hand_on(run, then, ctx);
 }
 
@@ -443,7 +447,7 @@ static void put_asked(struct cs_run *run, const struct open_wish *o)
     struct cs_journal *j = run->journal;
     bool noted = o->call && o->call <= run->result.tool_calls;
     const struct cs_call *call = noted ? &run->records[o->call - 1] : NULL;
-    size_t mark = begin_event(j, CS_RECORD_ASKED, (int)o->kind, o);
+    size_t mark = begin_event(j, CS_RECORD_ASKED, (int)o->kind, o, call);
     cs_put_u8(&j->out, (uint8_t)(call ? call->status : CS_CALL_CANCELLED));
     cs_put_u64(&j->out, call ? call->result_bytes : 0);
     end_record(j, mark);
@@ -455,6 +459,9 @@ void cs_journal_ended(struct cs_run *run, const struct cs_job_end *end)
     unsigned char hash[CS_SHA256] = {0};
     if (!j || j->failed)
         return;
+    bool by_itself = end->how == CS_ENDED_VALUE || end->how == CS_ENDED_ERROR;
+    if (!j->started && !by_itself)
+        why_not(run, "it did not begin");
     for (size_t i = 0; i < j->open_count; i++)
         put_asked(run, &j->open[i]);
     if (end->state.len)

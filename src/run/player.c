@@ -178,12 +178,9 @@ static void on_blob(void *ctx, const struct cs_err *err, const unsigned char has
         tell_event(p, l.event, l.id, content);
 }
 
-static void hear(struct cs_player *p, size_t i, uint64_t id)
+static void deliver(struct cs_player *p, size_t i, uint64_t id)
 {
     const struct cs_journal_event *e = &p->doc->events[i];
-    if (!p->slots[i].heard)
-        p->left -= is_answer(e);
-    p->slots[i].heard = true;
     if (!e->is_blob) {
         tell_event(p, i, id, e->payload);
         return;
@@ -192,6 +189,14 @@ static void hear(struct cs_player *p, size_t i, uint64_t id)
     *l = (struct loading){p, i, id};
     p->loading++;
     cs_store_blob_get(p->run->runner->store, e->hash, (size_t)e->size, on_blob, l);
+}
+
+static void hear(struct cs_player *p, size_t i, uint64_t id)
+{
+    if (!p->slots[i].heard)
+        p->left -= is_answer(&p->doc->events[i]);
+    p->slots[i].heard = true;
+    deliver(p, i, id);
 }
 
 /* --- heard, and made up --- */
@@ -214,7 +219,7 @@ static void tell_extra(struct cs_player *p)
     p->extras = x->next;
     x->heard.payload = cs_buf_str(&x->payload);
     if (x->event != SIZE_MAX)
-        hear(p, x->event, x->heard.id);
+        deliver(p, x->event, x->heard.id);
     else
         tell(p, &x->heard);
     cs_buf_done(&x->payload);

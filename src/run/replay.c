@@ -208,10 +208,10 @@ const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_
     *as_then = *end;
     if (end->state.len)
         a->state = cs_arena_dup(&a->arena, end->state);
-    bool too_long = end->how == CS_ENDED_LIMIT && end->limit == CS_LIMIT_WALL_CLOCK;
-    if ((a->stuck || (too_long && !a->changed)) && from_outside(&a->doc)) {
+    if (from_outside(&a->doc) && !a->changed && !a->why.len) {
         as_then->how = a->doc.how;
         as_then->limit = a->doc.limit;
+        as_then->state = a->state = (struct cs_str){0};
     } else if (a->stuck) {
         as_then->how = CS_ENDED_FAILED;
         cs_fail(&as_then->err, CS_INVALID,
@@ -262,7 +262,7 @@ static void find_left(struct cs_again *a, const struct cs_run *run)
 {
     size_t from = 0;
     const struct cs_journal_event *e = NULL;
-    while (!a->why.len && !a->changed && run->player && !a->stuck &&
+    while (!a->why.len && !a->changed && run->player && !a->stuck && !from_outside(&a->doc) &&
            (e = cs_player_left(run->player, &from))) {
         a->call = e->call;
         a->server = e->server;

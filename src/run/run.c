@@ -15,7 +15,6 @@
 
 #include "base/canon.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -701,7 +700,12 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     run->watch = watch ? *watch : (struct cs_run_watch){0};
     run->done = done;
     run->ctx = ctx;
+    /* The begin and the end of one whose answer is known are one commit. */
+    if (runner->store)
+        cs_store_gather(runner->store);
     cs_run_go(run);
+    if (runner->store)
+        cs_store_gathered(runner->store);
     keep_request(run);
     return run;
 }
@@ -736,27 +740,6 @@ struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request 
     keep_request(run);
     cs_provenance_begin(run);
     return run;
-}
-
-struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, struct cs_str arguments,
-                                  struct cs_buf *inputs)
-{
-    struct cs_json_writer w = CS_JSON_WRITER(inputs);
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "server");
-    cs_json_put_str(&w, server);
-    cs_json_key(&w, "tool");
-    cs_json_put_str(&w, tool);
-    cs_json_key(&w, "arguments");
-    cs_json_put_raw(&w, arguments.len ? arguments : CS_STR("{}"));
-    cs_json_close(&w, '}');
-    return (struct cs_request){
-        .language = CS_TYPESCRIPT,
-        .code = CS_STR("return caisson.callTool(inputs.server, inputs.tool, inputs.arguments)"),
-        .inputs = cs_buf_str(inputs),
-        .limits = cs_limits_default(),
-        .cache = CS_CACHE_OFF, /* who asks for one call means that call */
-    };
 }
 
 /* Whatever it waits for, it waits no longer. What it holds is given back when it is settled. */

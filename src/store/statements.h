@@ -40,7 +40,8 @@
                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                                       \
     X(SESSION_GET, "SELECT " CS_SESSION_COLUMNS ","                                                \
                    " (SELECT state FROM states WHERE session = sessions.id),"                      \
-                   " (SELECT execution FROM holds WHERE session = sessions.id),"                   \
+                   " (SELECT e.id FROM holds h JOIN executions e ON e.id = h.execution"            \
+                   " WHERE h.session = sessions.id AND e.owner <> ''),"                            \
                    " (SELECT released FROM holds WHERE session = sessions.id)"                     \
                    " FROM sessions WHERE id = ? AND tenant = ?"                                    \
                    " AND (expires = 0 OR expires > ?)")                                            \
@@ -54,7 +55,7 @@
     X(SESSIONS_OLD, "SELECT id, tenant FROM sessions WHERE expires > 0 AND expires <= ?"           \
                     " AND NOT EXISTS (SELECT 1 FROM executions WHERE tenant = sessions.tenant"     \
                     " AND session = sessions.id AND owner <> '') LIMIT ?")                         \
-    X(HOLD_PUT, "INSERT OR IGNORE INTO holds (session, execution) VALUES (?, ?)")                  \
+    X(HOLD_PUT, "INSERT OR REPLACE INTO holds (session, execution) VALUES (?, ?)")                 \
     X(HOLD_RELEASED, "UPDATE holds SET released = 1 WHERE session = ?")                            \
     X(HOLD_END, "DELETE FROM holds WHERE execution = ?")                                           \
     X(HOLD_OF_SESSION_END, "DELETE FROM holds WHERE session = ?")                                  \

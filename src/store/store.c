@@ -40,6 +40,7 @@ struct cs_store {
     struct cs_err health;
     size_t ops, bytes; /* asked for, and not told */
     size_t in_pool;
+    unsigned gathering; /* the thread is not woken yet */
     bool started, closing, over;
     void (*closed)(void *ctx);
     void *closed_ctx;
@@ -218,7 +219,22 @@ void cs_op_queue(struct cs_op *op)
     uv_mutex_lock(&s->lock);
     bool idle = !s->queue.first;
     list_push(&s->queue, op);
-    if (idle)
+    if (idle && !s->gathering)
+        uv_cond_signal(&s->wake);
+    uv_mutex_unlock(&s->lock);
+}
+
+void cs_store_gather(struct cs_store *s)
+{
+    s->gathering++;
+}
+
+void cs_store_gathered(struct cs_store *s)
+{
+    if (--s->gathering)
+        return;
+    uv_mutex_lock(&s->lock);
+    if (s->queue.first)
         uv_cond_signal(&s->wake);
     uv_mutex_unlock(&s->lock);
 }

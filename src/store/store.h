@@ -46,6 +46,11 @@ void cs_store_close(struct cs_store *store, void (*closed)(void *ctx), void *ctx
 /* CS_OK, or why it cannot be used right now; for `/health`. */
 void cs_store_health(const struct cs_store *store, struct cs_err *err);
 
+/* What is asked for in between shares a commit, unless the store is at work anyway. The loop must
+ * not be left in between; may be nested. */
+void cs_store_gather(struct cs_store *store);
+void cs_store_gathered(struct cs_store *store);
+
 /* `err->code` is CS_OK if it worked. */
 typedef void cs_stored(void *ctx, const struct cs_err *err);
 
