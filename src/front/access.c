@@ -10,6 +10,8 @@
 #include "front/events.h"
 #include "rest/rest.h"
 
+#define ID_CHARS 16 /* of a key */
+
 struct cs_access {
     const struct cs_settings *settings;
     struct cs_store *store;
@@ -173,13 +175,33 @@ static bool is_local(const struct cs_access *a, const struct cs_exchange *x)
 
 /* --- the head --- */
 
+static bool is_letter_or_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* The public part of what looks like a key: whose it was, if it was somebody's. */
+static struct cs_str id_of(struct cs_str key)
+{
+    struct cs_str id = key.len > 4 + ID_CHARS ? cs_strn(key.at + 4, ID_CHARS) : CS_STR("");
+    if (!cs_str_starts(key, "csk_"))
+        return CS_STR("");
+    for (size_t i = 0; i < id.len; i++)
+        if (!is_letter_or_digit(id.at[i]))
+            return CS_STR("");
+    return id;
+}
+
+static bool key_of(const struct cs_exchange *x, struct cs_str *key);
+
 /* `reason`: for the ledger. */
 static void refuse(struct cs_access *a, struct cs_exchange *x, unsigned status, const char *reason,
                    const char *text)
 {
     struct cs_err err = {0};
+    struct cs_str key, id = key_of(x, &key) ? id_of(key) : CS_STR("");
     cs_watch_refused(a->watch, "denied");
-    cs_refusals_note(a->refusals, "request.denied", NULL, (struct cs_str){0}, reason, cs_tick_ms());
+    cs_refusals_note(a->refusals, "request.denied", NULL, id, reason, cs_tick_ms());
     cs_fail(&err, CS_DENIED, "%s", text);
     if (status == 401)
         cs_exchange_set(x, "WWW-Authenticate", CS_STR("Bearer realm=\"caisson\""));

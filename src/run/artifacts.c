@@ -165,7 +165,7 @@ static void on_kept(void *ctx, const struct cs_err *err, const struct cs_artifac
 
 int cs_step_keep(struct cs_run *run, struct cs_err *err)
 {
-    struct cs_artifact_want want;
+    struct cs_artifact_want want = {0};
     (void)err;
     if (!run->runner->store || !run->on_record || run->result.refused ||
         run->result.cached_from.len || next_large(run, &want) < 0)

@@ -15,7 +15,6 @@
 
 #include "base/canon.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"

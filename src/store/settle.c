@@ -120,7 +120,6 @@ static int run_status(struct cs_db *db, struct cs_op *op)
 static const struct cs_op_kind
     kind_admit = {.writes = true, .steps = true, .run = run_admit, .tell = cs_op_tell_executions},
     kind_settle = {.writes = true, .steps = true, .run = run_settle, .tell = tell_ended},
-    kind_end = {.writes = true, .steps = true, .run = update, .tell = cs_op_tell_stored},
     kind_adopt = {.writes = true, .steps = true, .run = run_adopt, .tell = cs_op_tell_executions},
     kind_status = {.writes = true, .run = run_status, .tell = cs_op_tell_stored};
 
@@ -135,12 +134,6 @@ static struct cs_op *with_row(struct cs_store *store, const struct cs_op_kind *k
                                        &r->fingerprint, &r->envelope, NULL});
     cs_op_check(op, r->tenant, r->id);
     return op;
-}
-
-void cs_store_execution_begin(struct cs_store *store, const struct cs_execution_row *row,
-                              cs_execution_found *done, void *ctx)
-{
-    cs_store_execution_admit(store, row, NULL, done, ctx);
 }
 
 void cs_store_execution_admit(struct cs_store *store, const struct cs_execution_row *row,
@@ -160,14 +153,6 @@ void cs_store_execution_settle(struct cs_store *store, const struct cs_execution
     struct cs_op *op = with_row(store, &kind_settle, row, ctx);
     op->done.ended = done;
     cs_op_give_more(op, more);
-    cs_op_ask(op);
-}
-
-void cs_store_execution_end(struct cs_store *store, const struct cs_execution_row *row,
-                            cs_stored *done, void *ctx)
-{
-    struct cs_op *op = with_row(store, &kind_end, row, ctx);
-    op->done.stored = done;
     cs_op_ask(op);
 }
 

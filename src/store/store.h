@@ -224,19 +224,15 @@ typedef void cs_execution_ended(void *ctx, const struct cs_err *err,
                                 const unsigned char chain_hash[32]);
 
 /* It is admitted and runs in this process. CS_CONFLICT: this tenant has used that key within the
- * last day; `rows` is the execution it was used for (its fingerprint may differ). */
-void cs_store_execution_begin(struct cs_store *s, const struct cs_execution_row *row,
-                              cs_execution_found *done, void *ctx);
-/* The same two, with more; `more` NULL: nothing. An end of what does not run in this process is
- * CS_MISSING, and then nothing was written. */
+ * last day; `rows` is the execution it was used for (its fingerprint may differ). `more` NULL:
+ * nothing, here and below. */
 void cs_store_execution_admit(struct cs_store *s, const struct cs_execution_row *row,
                               const struct cs_execution_more *more, cs_execution_found *done,
                               void *ctx);
+/* It has ended. CS_MISSING: it does not run in this process, and nothing was written. */
 void cs_store_execution_settle(struct cs_store *s, const struct cs_execution_row *row,
                                const struct cs_execution_more *more, cs_execution_ended *done,
                                void *ctx);
-void cs_store_execution_end(struct cs_store *s, const struct cs_execution_row *row, cs_stored *done,
-                            void *ctx);
 /* It was refused after all, before it did anything: there is no such row, and its key is free. */
 void cs_store_execution_drop(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                              cs_stored *done, void *ctx);

@@ -77,7 +77,7 @@ static void there_and_back(struct cs_str text)
     char id[24];
     snprintf(id, sizeof id, "ex_%u", number++);
     struct cs_execution_row row = {.id = cs_str(id), .tenant = text, .intent = text};
-    cs_store_execution_begin(store, &row, NULL, NULL);
+    cs_store_execution_admit(store, &row, NULL, NULL, NULL);
     cs_store_execution_get(store, text, cs_str(id), on_found, &text);
     wait_for_it();
     cs_store_execution_get(store, CS_STR("another's"), cs_str(id), on_found, NULL);

@@ -56,7 +56,7 @@ def test_what_happens_is_on_record(t):
         session = d.post("/sessions", {}).json()["session_id"]
         execution = d.post("/executions", {"code": "return 6 * 7", "session_id": session}).json()
         t.equal(d.request("DELETE", "/sessions/" + session).status, 204)
-        t.equal(d.get("/executions", key="csk_nonsense").status, 401)
+        t.equal(d.get("/executions", key="csk_0123456789abcdef_" + "x" * 43).status, 401)
         t.equal(d.request("DELETE", "/cache", key=key).status, 403)
         t.equal([d.get("/executions", key=key).status for _ in range(20)][-1], 429)
         t.file("caisson.json", '{"mcpServers": {}, "log": {"level": "debug"}}')
@@ -74,6 +74,8 @@ def test_what_happens_is_on_record(t):
     t.true(len([e for e in seen if e == "request.limited"]) <= 6, "refusals are not bounded")
     reasons = [e["data"]["reason"] for e in all_of_them if e["event"] == "request.denied"]
     t.equal(reasons, ["key", "role", "left_out"])
+    t.equal([e["data"].get("key_id") for e in all_of_them if e["event"] == "request.denied"],
+            ["0123456789abcdef", key[4:20], None])
     loaded = [e["data"]["hash"] for e in all_of_them if e["event"] == "config.loaded"]
     t.equal(loaded[0], hashlib.sha256(b'{"mcpServers": {}}').hexdigest())
     t.equal(loaded[-1], hashlib.sha256(b'{"mcpServers": {}, "log": {"level": "debug"}}').hexdigest())

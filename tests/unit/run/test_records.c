@@ -244,7 +244,7 @@ static void those_that_run_elsewhere_are_not(void **state)
                                          .language = CS_STR("typescript"),
                                          .key = CS_STR("key-1"),
                                          .created = cs_time_ms()};
-    cs_store_execution_begin(other, &row, on_row, &r);
+    cs_store_execution_admit(other, &row, NULL, on_row, &r);
     until(&r.is_done);
     assert_int_equal(r.code, CS_OK);
     struct cs_request request = request_of("return 1");

@@ -529,6 +529,12 @@ static size_t expire(struct fixture *f)
     return f->row.id.len;
 }
 
+static void ended(void *ctx, const struct cs_err *err, const unsigned char hash[32])
+{
+    (void)hash;
+    f_stored(ctx, err);
+}
+
 static void begun(void *ctx, const struct cs_err *err, const struct cs_execution_row *rows,
                   size_t count)
 {
@@ -549,7 +555,7 @@ static void one_that_is_used_does_not_expire(void **state)
                                    .session = cs_str(id),
                                    .status = CS_STR("running"),
                                    .created = cs_time_ms()};
-    cs_store_execution_begin(f->store, &row, begun, f);
+    cs_store_execution_admit(f->store, &row, NULL, begun, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
     uv_sleep(5);
@@ -557,7 +563,7 @@ static void one_that_is_used_does_not_expire(void **state)
     row.status = CS_STR("completed");
     row.finished = cs_time_ms();
     row.envelope = CS_STR("{}");
-    cs_store_execution_end(f->store, &row, f_stored, f);
+    cs_store_execution_settle(f->store, &row, NULL, ended, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
     assert_int_equal(expire(f), 36);
@@ -572,7 +578,7 @@ static void leave_behind(struct fixture *f, const char *execution)
                                    .status = CS_STR("running"),
                                    .created = cs_time_ms(),
                                    .durable = true};
-    cs_store_execution_begin(f->store, &row, begun, f);
+    cs_store_execution_admit(f->store, &row, NULL, begun, f);
     f_wait(f);
     cs_store_session_hold(f->store, row.tenant, row.session, row.id, f_stored, f);
     f_wait(f);
@@ -588,7 +594,7 @@ static void finish_it(struct fixture *f, const char *execution)
                                    .envelope = CS_STR("{}"),
                                    .finished = cs_time_ms(),
                                    .durable = true};
-    cs_store_execution_end(f->store, &row, f_stored, f);
+    cs_store_execution_settle(f->store, &row, NULL, ended, f);
     f_wait(f);
     assert_int_equal(f->err.code, CS_OK);
 }
@@ -624,7 +630,7 @@ static void a_durable_execution_comes_first_wherever_it_stands_in_the_line(void 
                                    .session = cs_str(f->id),
                                    .created = cs_time_ms(),
                                    .durable = true};
-    cs_store_execution_begin(f->store, &row, begun, f);
+    cs_store_execution_admit(f->store, &row, NULL, begun, f);
     f_wait(f);
     if (now == &second)
         finish_it(f, "ex_2");

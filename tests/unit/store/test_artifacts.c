@@ -149,8 +149,8 @@ static void they_are_forgotten_with_their_execution(void **state)
         snprintf(id, sizeof id, "exec_%d", i);
         struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
         done.finished = i * 1000;
-        cs_store_execution_begin(f->store, &row, NULL, NULL);
-        cs_store_execution_end(f->store, &done, NULL, NULL);
+        cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
+        cs_store_execution_settle(f->store, &done, NULL, NULL, NULL);
     }
     add(f, "art_1", "default", "exec_1", CS_STR("shared"));
     add(f, "art_2", "default", "exec_1", CS_STR("alone"));

@@ -8,13 +8,13 @@ static const struct cs_str mine = {"default", 7};
 static int begin(struct fixture *f, const char *id, const char *tenant)
 {
     struct cs_execution_row row = f_execution(id, tenant);
-    return F(f, cs_store_execution_begin, f_executions, &row);
+    return F(f, cs_store_execution_admit, f_executions, &row, NULL);
 }
 
 static int end(struct fixture *f, const char *id, const char *tenant)
 {
     struct cs_execution_row row = f_end_of(id, tenant);
-    return F(f, cs_store_execution_end, f_stored, &row);
+    return F(f, cs_store_execution_settle, f_ended, &row, NULL);
 }
 
 static int get(struct fixture *f, const char *id, const char *tenant)
@@ -35,7 +35,7 @@ static void one_begins_and_ends_and_can_be_read_all_the_while(void **state)
     row.intent = CS_STR("count the \xC3\xA4pples");
     row.key = CS_STR("k1");
     row.fingerprint = CS_STR("f1");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     assert_int_equal(f->count, 0);
     assert_int_equal(get(f, "exec_1", "default"), CS_OK);
     assert_str_is(f->executions[0].status, "running");
@@ -50,7 +50,7 @@ static void one_begins_and_ends_and_can_be_read_all_the_while(void **state)
     struct cs_execution_row done = f_end_of("exec_1", "default");
     done.status = CS_STR("failed");
     done.error_type = CS_STR("runtime_error");
-    assert_int_equal(F(f, cs_store_execution_end, f_stored, &done), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_settle, f_ended, &done, NULL), CS_OK);
     assert_int_equal(get(f, "exec_1", "default"), CS_OK);
     assert_str_is(f->executions[0].status, "failed");
     assert_str_is(f->executions[0].error_type, "runtime_error");
@@ -98,29 +98,29 @@ static void a_key_stands_for_one_execution_for_a_day(void **state)
     row.created = 1700000000000;
     row.key = CS_STR("again");
     row.fingerprint = CS_STR("one");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     row.id = CS_STR("exec_2");
     row.fingerprint = CS_STR("two");
     row.created += day - 1;
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_CONFLICT);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_CONFLICT);
     assert_int_equal(f->count, 1);
     assert_str_is(f->executions[0].id, "exec_1");
     assert_str_is(f->executions[0].fingerprint, "one");
     assert_str_is(f->executions[0].status, "running");
 
     assert_int_equal(end(f, "exec_1", "default"), CS_OK);
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_CONFLICT);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_CONFLICT);
     assert_str_is(f->executions[0].envelope, "{\"status\":\"completed\"}");
     assert_int_equal(get(f, "exec_2", "default"), CS_MISSING);
 
     row.tenant = CS_STR("theirs");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     row.tenant = mine;
     row.id = CS_STR("exec_3");
     row.created += 1;
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     row.id = CS_STR("exec_4");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_CONFLICT);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_CONFLICT);
     assert_str_is(f->executions[0].id, "exec_3");
 }
 
@@ -129,12 +129,12 @@ static void what_is_dropped_was_never_there(void **state)
     struct fixture *f = *state;
     struct cs_execution_row row = f_execution("exec_1", "default");
     row.key = CS_STR("again");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     assert_int_equal(F(f, cs_store_execution_drop, f_stored, CS_STR("theirs"), row.id), CS_MISSING);
     assert_int_equal(F(f, cs_store_execution_drop, f_stored, mine, row.id), CS_OK);
     assert_int_equal(get(f, "exec_1", "default"), CS_MISSING);
     row.id = CS_STR("exec_2");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     assert_int_equal(end(f, "exec_2", "default"), CS_OK);
     assert_int_equal(F(f, cs_store_execution_drop, f_stored, mine, row.id), CS_MISSING);
     assert_int_equal(get(f, "exec_2", "default"), CS_OK);
@@ -156,9 +156,9 @@ static void lists_are_newest_first_and_come_in_pages(void **state)
         struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
         row.session = i % 5 == 0 ? CS_STR("ses_1") : CS_STR("");
         done.status = i % 2 ? CS_STR("completed") : CS_STR("failed");
-        cs_store_execution_begin(f->store, &row, NULL, NULL);
+        cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
         if (i < 24)
-            cs_store_execution_end(f->store, &done, NULL, NULL);
+            cs_store_execution_settle(f->store, &done, NULL, NULL, NULL);
     }
     list(f, (struct cs_execution_filter){.limit = 10});
     assert_int_equal(f->count, 10);
@@ -196,7 +196,7 @@ static void a_list_is_bounded(void **state)
         char id[24];
         snprintf(id, sizeof id, "exec_%04d", i);
         struct cs_execution_row row = f_execution(id, "default");
-        cs_store_execution_begin(f->store, &row, NULL, NULL);
+        cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     }
     list(f, (struct cs_execution_filter){.limit = SIZE_MAX});
     assert_int_equal(f->count, 1000);
@@ -210,9 +210,9 @@ static void old_ones_are_forgotten_and_running_ones_are_not(void **state)
         snprintf(id, sizeof id, "exec_%04d", i);
         struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
         done.finished = i;
-        cs_store_execution_begin(f->store, &row, NULL, NULL);
+        cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
         if (i != 7)
-            cs_store_execution_end(f->store, &done, NULL, NULL);
+            cs_store_execution_settle(f->store, &done, NULL, NULL, NULL);
     }
     assert_int_equal(F(f, cs_store_executions_forget, f_stored, 1299), CS_OK);
     list(f, (struct cs_execution_filter){.limit = 100});
@@ -233,7 +233,7 @@ static void die_while_one_runs(const char *dir)
     f_open(&f);
     struct cs_execution_row row = f_execution("exec_lost", "default");
     row.session = CS_STR("ses_\"1");
-    cs_store_execution_begin(f.store, &row, f_executions, &f);
+    cs_store_execution_admit(f.store, &row, NULL, f_executions, &f);
     f_wait(&f);
     _exit(f.err.code);
 }

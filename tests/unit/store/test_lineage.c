@@ -67,13 +67,13 @@ static void ran(struct fixture *f, const char *id, int64_t finished, const char 
                                   {.kind = CS_STR("call"), .name = CS_STR("github/list#1")},
                                   {.kind = CS_STR("artifact"), .name = cs_str(from ? from : "")}};
     done.finished = finished;
-    cs_store_execution_begin(f->store, &row, NULL, NULL);
+    cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     assert_int_equal(
         F(f, cs_store_sources_add, f_stored, CS_STR("default"), cs_str(id), sources, from ? 3 : 2),
         CS_OK);
     if (made)
         add(f, made, id, made, 0);
-    assert_int_equal(F(f, cs_store_execution_end, f_stored, &done), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_settle, f_ended, &done, NULL), CS_OK);
 }
 
 static int lineage(struct fixture *f, const char *id, struct cs_lineage_want want)

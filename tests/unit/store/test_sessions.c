@@ -188,7 +188,7 @@ static void a_durable_execution_is_in_it_until_it_is_settled(void **state)
                                    .created = now(),
                                    .durable = true};
     add(f, "ses_1", "default", 10);
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     assert_int_equal(
         F(f, cs_store_session_hold, f_stored, CS_STR("default"), CS_STR("ses_1"), CS_STR("ex_1")),
         CS_OK);

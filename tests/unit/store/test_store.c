@@ -18,8 +18,9 @@ struct order {
 
 static struct order order;
 
-static void in_order(void *ctx, const struct cs_err *err)
+static void in_order(void *ctx, const struct cs_err *err, const unsigned char hash[32])
 {
+    (void)hash;
     order.wrong += err->code != CS_OK || (int)(intptr_t)ctx != order.next;
     order.next++;
 }
@@ -33,9 +34,9 @@ static void answers_come_in_the_order_of_the_questions(void **state)
         snprintf(id, sizeof id, "exec_%d", i / 2);
         struct cs_execution_row row = i % 2 ? f_end_of(id, "default") : f_execution(id, "default");
         if (i % 2)
-            cs_store_execution_end(f->store, &row, in_order, (void *)(intptr_t)(i / 2));
+            cs_store_execution_settle(f->store, &row, NULL, in_order, (void *)(intptr_t)(i / 2));
         else
-            cs_store_execution_begin(f->store, &row, NULL, NULL);
+            cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     }
     assert_int_equal(order.next, 0);
     f_close(f);
@@ -47,9 +48,9 @@ static void one_that_fails_takes_no_other_with_it(void **state)
 {
     struct fixture *f = *state;
     struct cs_execution_row a = f_execution("exec_a", "default"), b = f_execution("exec_b", "x");
-    cs_store_execution_begin(f->store, &a, NULL, NULL);
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &a), CS_BUG);
-    cs_store_execution_begin(f->store, &b, NULL, NULL);
+    cs_store_execution_admit(f->store, &a, NULL, NULL, NULL);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &a, NULL), CS_BUG);
+    cs_store_execution_admit(f->store, &b, NULL, NULL, NULL);
     assert_int_equal(
         F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("exec_a")), CS_OK);
     assert_int_equal(F(f, cs_store_execution_get, f_executions, CS_STR("x"), CS_STR("exec_b")),
@@ -113,9 +114,9 @@ static void what_was_committed_is_there_after_a_restart(void **state)
 {
     struct fixture *f = *state;
     struct cs_execution_row row = f_execution("exec_a", "default");
-    cs_store_execution_begin(f->store, &row, NULL, NULL);
+    cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     row = f_end_of("exec_a", "default");
-    cs_store_execution_end(f->store, &row, NULL, NULL);
+    cs_store_execution_settle(f->store, &row, NULL, NULL, NULL);
     f_close(f);
     f_open(f);
     F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("exec_a"));
@@ -135,8 +136,8 @@ static void write_some(const char *dir, const char *who, int count)
         char id[40];
         snprintf(id, sizeof id, "%s_%d", who, i);
         struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
-        cs_store_execution_begin(f.store, &row, NULL, NULL);
-        cs_store_execution_end(f.store, &done, in_order, (void *)(intptr_t)i);
+        cs_store_execution_admit(f.store, &row, NULL, NULL, NULL);
+        cs_store_execution_settle(f.store, &done, NULL, in_order, (void *)(intptr_t)i);
         if (i % 10 == 0)
             uv_run(&f.loop, UV_RUN_NOWAIT);
     }
@@ -184,9 +185,9 @@ static void a_key_is_used_once_among_all_processes(void **state)
     f_open(&g);
     struct cs_execution_row row = f_execution("exec_a", "default");
     row.key = CS_STR("once");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     row.id = CS_STR("exec_b");
-    assert_int_equal(F(&g, cs_store_execution_begin, f_executions, &row), CS_CONFLICT);
+    assert_int_equal(F(&g, cs_store_execution_admit, f_executions, &row, NULL), CS_CONFLICT);
     assert_str_is(g.executions[0].id, "exec_a");
     f_close(&g);
     uv_loop_close(&g.loop);
@@ -209,7 +210,7 @@ static void run_beside(void *arg)
         char id[40];
         snprintf(id, sizeof id, "beside_%d", i);
         struct cs_execution_row row = f_execution(id, "default");
-        b->failed += F(&f, cs_store_execution_begin, f_executions, &row) != CS_OK;
+        b->failed += F(&f, cs_store_execution_admit, f_executions, &row, NULL) != CS_OK;
     }
     f_close(&f);
     uv_loop_close(&f.loop);
@@ -226,7 +227,7 @@ static void two_stores_of_one_process_share_it(void **state)
         char id[24];
         snprintf(id, sizeof id, "exec_%d", i);
         struct cs_execution_row row = f_execution(id, "default");
-        assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+        assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     }
     uv_thread_join(&thread);
     assert_int_equal(b.failed, 0);
@@ -260,7 +261,7 @@ static void a_store_that_opens_leaves_the_other_its_locks(void **state)
         look_and_close(path);
     f_open(f);
     struct cs_execution_row row = f_execution("exec_a", "default");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     strcpy(g.dir, f->dir);
     uv_loop_init(&g.loop);
     f_open(&g);
@@ -278,8 +279,9 @@ static void a_store_that_opens_leaves_the_other_its_locks(void **state)
 
 static int told_to;
 
-static void tell_outside(void *ctx, const struct cs_err *err)
+static void tell_outside(void *ctx, const struct cs_err *err, const unsigned char hash[32])
 {
+    (void)hash;
     int32_t n = (int32_t)(intptr_t)ctx;
     if (err->code || write(told_to, &n, sizeof n) != (ssize_t)sizeof n)
         _exit(1);
@@ -295,8 +297,8 @@ static void write_until_killed(const char *dir, int round)
         char id[40];
         snprintf(id, sizeof id, "r%d_%d", round, i);
         struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
-        cs_store_execution_begin(f.store, &row, NULL, NULL);
-        cs_store_execution_end(f.store, &done, tell_outside, (void *)(intptr_t)i);
+        cs_store_execution_admit(f.store, &row, NULL, NULL, NULL);
+        cs_store_execution_settle(f.store, &done, NULL, tell_outside, (void *)(intptr_t)i);
         if (i % 20 == 0)
             uv_run(&f.loop, UV_RUN_ONCE);
     }
@@ -454,23 +456,24 @@ static void a_locked_file_makes_changes_fail_and_reads_work(void **state)
     struct fixture *f = *state;
     struct cs_execution_row row = f_execution("exec_a", "default");
     cs_store_patience(f->store, 50);
-    F(f, cs_store_execution_begin, f_executions, &row);
+    F(f, cs_store_execution_admit, f_executions, &row, NULL);
     char path[128];
     sqlite3 *db = NULL;
     snprintf(path, sizeof path, "%s/caisson.db", f->dir);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     row.id = CS_STR("exec_b");
-    cs_store_execution_begin(f->store, &row, NULL, NULL);
+    cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     assert_int_equal(
         F(f, cs_store_execution_get, f_executions, CS_STR("default"), CS_STR("exec_a")), CS_OK);
-    assert_code(F(f, cs_store_execution_begin, f_executions, &row), CS_SYSTEM, "another process");
+    assert_code(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_SYSTEM,
+                "another process");
     struct cs_err err = {0};
     cs_store_health(f->store, &err);
     assert_int_equal(err.code, CS_SYSTEM);
     assert_contains(err.msg, "caisson.db");
     sqlite3_close(db);
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     cs_store_health(f->store, &err);
     assert_int_equal(err.code, CS_OK);
 }
@@ -485,9 +488,9 @@ static void a_batch_that_is_undone_is_done_again_one_by_one(void **state)
     struct cs_key_row key = {
         .id = CS_STR("k"), .name = CS_STR("k"), .tenant = CS_STR("t"), .role = CS_STR("admin")};
     f_begin(f);
-    cs_store_execution_begin(f->store, &row, NULL, NULL);
+    cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     cs_store_key_add(f->store, &key, NULL, NULL);
-    assert_code(F(f, cs_store_execution_begin, f_executions, &row), CS_SYSTEM, "full");
+    assert_code(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_SYSTEM, "full");
     /* The transaction went, and yet what was asked for with it was done. */
     assert_int_equal(F(f, cs_store_key_get, f_keys, CS_STR("k")), CS_OK);
 }
@@ -502,7 +505,7 @@ static struct cs_err fill(struct fixture *f, int *told)
         snprintf(id, sizeof id, "exec_%d", i);
         struct cs_execution_row row = f_execution(id, "default");
         row.intent = cs_strn(big, 20000);
-        if (F(f, cs_store_execution_begin, f_executions, &row) != CS_OK)
+        if (F(f, cs_store_execution_admit, f_executions, &row, NULL) != CS_OK)
             break;
     }
     free(big);
@@ -560,7 +563,7 @@ static int on_a_full_disk(const char *dir, const char *ballast)
     char *large = cs_calloc(2 << 20, 1);
     for (int i = 0; i < 2 << 20; i++)
         large[i] = (char)((unsigned)i * 7919u >> 5 ^ (unsigned)i);
-    if (F(&f, cs_store_execution_begin, f_executions, &row) != CS_SYSTEM)
+    if (F(&f, cs_store_execution_admit, f_executions, &row, NULL) != CS_SYSTEM)
         return 15;
     if (F(&f, cs_store_blob_put, f_blob, cs_strn(large, 2 << 20)) != CS_SYSTEM ||
         !strstr(f.err.msg, "disk is full"))
@@ -642,7 +645,7 @@ static void a_file_that_is_damaged_in_use_is_told(void **state)
         char id[24];
         snprintf(id, sizeof id, "exec_%d", i);
         struct cs_execution_row row = f_execution(id, "default");
-        cs_store_execution_begin(f->store, &row, NULL, NULL);
+        cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
     }
     f_close(f);
     f_open(f);
@@ -657,7 +660,7 @@ static void a_file_that_is_damaged_in_use_is_told(void **state)
         char id[24];
         snprintf(id, sizeof id, "new_%d", i);
         struct cs_execution_row row = f_execution(id, "default");
-        if (F(f, cs_store_execution_begin, f_executions, &row) == CS_OK)
+        if (F(f, cs_store_execution_admit, f_executions, &row, NULL) == CS_OK)
             continue;
         bad++;
         assert_int_equal(f->err.code, CS_SYSTEM);
@@ -691,8 +694,8 @@ static void the_log_does_not_grow_for_ever(void **state)
         snprintf(id, sizeof id, "exec_%d", i);
         struct cs_execution_row row = f_execution(id, "default"), done = f_end_of(id, "default");
         done.envelope = cs_strn(big, 100000);
-        cs_store_execution_begin(f->store, &row, NULL, NULL);
-        cs_store_execution_end(f->store, &done, in_order, (void *)(intptr_t)i);
+        cs_store_execution_admit(f->store, &row, NULL, NULL, NULL);
+        cs_store_execution_settle(f->store, &done, NULL, in_order, (void *)(intptr_t)i);
         while (order.next < i - 10)
             uv_run(&f->loop, UV_RUN_ONCE);
         most = log_size(f) > most ? log_size(f) : most;

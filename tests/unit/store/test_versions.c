@@ -53,7 +53,7 @@ static void what_version_1_had_is_there(void **state)
                         "1300 2");
     /* Its number goes on where it was. */
     struct cs_execution_row row = f_execution("x3", "default");
-    assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+    assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     assert_string_equal(f_sql(f, "SELECT seq FROM executions WHERE id = 'x3'"), "5");
     assert_string_equal(f_sql(f, "PRAGMA integrity_check"), "ok");
 }
@@ -75,7 +75,7 @@ static void every_older_version_becomes_this_one(void **state)
         f_sql(f, set);
         f_open(f);
         struct cs_execution_row row = f_execution("exec_a", "default");
-        assert_int_equal(F(f, cs_store_execution_begin, f_executions, &row), CS_OK);
+        assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
     }
 }
 

@@ -23,7 +23,7 @@ static void add(struct fixture *f, struct cs_store *store, unsigned n, const cha
     struct cs_execution_more more = {.measure = &m};
     (void)f;
     end.finished = finished;
-    cs_store_execution_begin(store, &row, NULL, NULL);
+    cs_store_execution_admit(store, &row, NULL, NULL, NULL);
     cs_store_execution_settle(store, &end, &more, NULL, NULL);
 }
 
