@@ -542,25 +542,9 @@ const struct cs_verb cs_verbs[] = {
      login_options, cs_verb_login, NULL, NULL},
     {"logout", "NAME", "forget the tokens of a server", "", config_options, cs_verb_logout, NULL,
      NULL},
-    {"keys", "VERB", "API keys: who may use 'caisson serve'",
-     "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
-     "data directory, for all that use it.\n",
-     no_options, cs_verb_tools, "This program", keys_verbs},
-    {"artifacts", "VERB", "what executions left behind: files, large results, stored values",
-     "Files that programs leave in /workspace/out, results that are too large for an answer, and "
-     "what caisson.storage.put was given. They are kept in the data directory as long as their "
-     "executions, and up to artifacts.quota.\n",
-     no_options, cs_verb_tools, NULL, artifacts_verbs},
-    {"cache", "VERB", "answers of executions that are kept",
-     "An execution that is asked for again within cache.ttl is answered with what the first one "
-     "answered, if all it did was to read.\n",
-     no_options, cs_verb_tools, NULL, cache_verbs},
-    {"config", "VERB", "the settings: show them, check them, explain them",
-     "Settings are in the same file as the servers (see 'caisson help add'): "
-     "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
-     "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
-     "the file.\n",
-     no_options, cs_verb_config, NULL, config_verbs},
+    {"executions", "VERB", "what ran, and where its results come from",
+     "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
+     "The record", executions_verbs},
     {"replay", "ID | --all", "run an execution again, from the record",
      "Runs an execution again in a fresh jail with no tool connected: it hears what it heard then, "
      "at the same times, and must come to the same result. If it does not, it says at which call "
@@ -575,24 +559,29 @@ const struct cs_verb cs_verbs[] = {
      "  caisson replay ex_0193c2d7a1f0c0ffee00c0ffee00c0ff --diff\n"
      "  caisson replay ex_0193c2d7a1f0c0ffee00c0ffee00c0ff --code mended.ts --diff\n",
      replay_options, cs_verb_replay, NULL, NULL},
-    {"stats", "", "figures of what ran: how much, how fast, how well",
-     "From the data directory, whether anything runs or not: executions, errors, time, memory, "
-     "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "
-     "hours "
-     "that the window touches count.\n"
-     "\n"
-     "Examples:\n"
-     "  caisson stats --window 7d\n"
-     "  caisson stats --tenant acme -o json\n",
-     stats_options, cs_verb_stats, NULL, NULL},
-    {"executions", "VERB", "what ran, and where its results come from",
-     "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
-     NULL, executions_verbs},
     {"audit", "VERB", "the ledger: what happened, and the proof of it",
      "Every execution, call, key, session, change of configuration and refused request is an entry "
      "of one chain of hashes, signed with the key of this data directory. docs/ledger.md explains "
      "it.\n",
      no_options, cs_verb_tools, NULL, audit_verbs},
+    {"artifacts", "VERB", "what executions left behind: files, large results, stored values",
+     "Files that programs leave in /workspace/out, results that are too large for an answer, and "
+     "what caisson.storage.put was given. They are kept in the data directory as long as their "
+     "executions, and up to artifacts.quota.\n",
+     no_options, cs_verb_tools, NULL, artifacts_verbs},
+    {"cache", "VERB", "answers of executions that are kept",
+     "An execution that is asked for again within cache.ttl is answered with what the first one "
+     "answered, if all it did was to read.\n",
+     no_options, cs_verb_tools, NULL, cache_verbs},
+    {"stats", "", "figures of what ran: how much, how fast, how well",
+     "From the data directory, whether anything runs or not: executions, errors, time, memory, "
+     "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "
+     "hours that the window touches count.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson stats --window 7d\n"
+     "  caisson stats --tenant acme -o json\n",
+     stats_options, cs_verb_stats, NULL, NULL},
     {"backup", "FILE", "copy the store to a file, while it is in use",
      "One tar file with the database, all contents and the keys of the ledger, of one moment: keep "
      "it where nobody else can read it. FILE must not be there yet. To go back to it, unpack it "
@@ -602,6 +591,16 @@ const struct cs_verb cs_verbs[] = {
      "  caisson backup monday.tar\n"
      "  tar xf monday.tar caisson.db && caisson audit verify caisson.db\n",
      no_options, cs_verb_backup, NULL, NULL},
+    {"keys", "VERB", "API keys: who may use 'caisson serve'",
+     "A caller on this machine needs none, unless server.require_key is set. They are kept in the "
+     "data directory, for all that use it.\n",
+     no_options, cs_verb_tools, "This program", keys_verbs},
+    {"config", "VERB", "the settings: show them, check them, explain them",
+     "Settings are in the same file as the servers (see 'caisson help add'): "
+     "{\"server\": {\"port\": 8002}}. Each of them is a variable (CAISSON_SERVER_PORT) and a flag "
+     "of 'caisson serve' (--server.port) too; a flag comes before a variable, a variable before "
+     "the file.\n",
+     no_options, cs_verb_config, NULL, config_verbs},
     {"doctor", "", "try every wall of the jail on this machine",
      "Tries each wall for real and says what holds, what does not, and what to do about it. The "
      "exit status is 0 if programs can run fully walled in, 3 if a required wall is missing.\n",

@@ -47,7 +47,7 @@ def test_what_ran_is_counted(t):
         t.equal((s["errors"]["timeout_error"], sum(s["errors"].values())), (1, 2))
         times = s["time_ms"]
         t.true(0 < times["p50"] <= times["p95"] <= times["p99"] <= times["most"] and times["most"] >= 100, str(times))
-        t.true(1 << 20 < s["memory_bytes"]["average"] <= s["memory_bytes"]["peak"], str(s["memory_bytes"]))
+        t.true(0 < s["memory_bytes"]["average"] <= s["memory_bytes"]["peak"], str(s["memory_bytes"]))
         t.equal(s["tool_calls"], {"total": 5, "failed": 2, "denied": 1})
         t.equal(s["tools"], [{"tool": "rec/echo", "calls": 3}, {"tool": "rec/fail", "calls": 1}])
         # Arguments and results of 3 calls did not pass through a model, but the programs did.
