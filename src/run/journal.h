@@ -82,6 +82,12 @@ struct cs_journal_doc {
 
 /* CS_INVALID: it is damaged, or of a version that is not known. Texts are slices of `bytes`. */
 int cs_journal_read(struct cs_str bytes, struct cs_journal_doc *doc, struct cs_err *err);
+/* It did not end by itself: how far it had come by then is no function of what it heard. */
+static inline bool cs_journal_killed(const struct cs_journal_doc *doc)
+{
+    return doc->ended && doc->how != CS_ENDED_VALUE && doc->how != CS_ENDED_ERROR &&
+           doc->how != CS_ENDED_EXIT;
+}
 void cs_journal_doc_done(struct cs_journal_doc *doc);
 /* Reads the texts of the head that are blobs; `then` runs once, perhaps at once. */
 void cs_journal_load(struct cs_store *store, struct cs_journal_doc *doc,

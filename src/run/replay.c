@@ -262,7 +262,7 @@ static void find_left(struct cs_again *a, const struct cs_run *run)
 {
     size_t from = 0;
     const struct cs_journal_event *e = NULL;
-    while (!a->why.len && !a->changed && run->player && !a->stuck && !from_outside(&a->doc) &&
+    while (!a->why.len && !a->changed && run->player && !a->stuck && !cs_journal_killed(&a->doc) &&
            (e = cs_player_left(run->player, &from))) {
         a->call = e->call;
         a->server = e->server;

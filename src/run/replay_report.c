@@ -162,8 +162,9 @@ static bool same_call(struct cs_json_val a, struct cs_json_val b)
     return true;
 }
 
+/* `partly`: it was ended, and the replay may have come a call further before it was. */
 static unsigned compare_calls(struct cs_json_writer *w, struct cs_json_val was,
-                              struct cs_json_val is)
+                              struct cs_json_val is, bool partly)
 {
     struct cs_json_iter a = {0}, b = {0};
     unsigned found = 0;
@@ -171,7 +172,7 @@ static unsigned compare_calls(struct cs_json_writer *w, struct cs_json_val was,
     for (unsigned i = 1;; i++) {
         struct cs_json_val one = {0}, other = {0};
         bool more = cs_json_next(was, &a, NULL, &one), also = cs_json_next(is, &b, NULL, &other);
-        if (!more && !also)
+        if (!more && (partly || !also))
             break;
         if (!more)
             one = (struct cs_json_val){0};
@@ -223,11 +224,6 @@ static unsigned compare_logs(struct cs_json_writer *w, struct cs_json_val was,
 }
 
 /* --- all of it --- */
-
-static bool ended_from_outside(const struct cs_journal_doc *doc)
-{
-    return doc->ended && (doc->how == CS_ENDED_CANCELLED || doc->how == CS_ENDED_LIMIT);
-}
 
 static void put_end(struct cs_json_writer *w, const char *key, struct cs_str status,
                     const unsigned char hash[CS_SHA256])
@@ -290,7 +286,7 @@ void cs_again_report(const struct cs_again_facts *f, struct cs_buf *report,
     memcpy(replayed->replayed_hash, f->result->provenance.outputs_hash, CS_SHA256);
 
     struct cs_json_writer d = CS_JSON_WRITER(&differences);
-    bool partly = !f->changed && ended_from_outside(f->doc);
+    bool partly = !f->changed && cs_journal_killed(f->doc);
     bool state = same_state(f);
     cs_json_open(&d, '{');
     cs_json_key(&d, "result");
@@ -298,7 +294,7 @@ void cs_again_report(const struct cs_again_facts *f, struct cs_buf *report,
     cs_json_key(&d, "logs");
     found += compare_logs(&d, cs_json_get(was, "logs"), cs_json_get(is, "logs"), partly);
     cs_json_key(&d, "calls");
-    found += compare_calls(&d, cs_json_get(was, "calls"), cs_json_get(is, "calls"));
+    found += compare_calls(&d, cs_json_get(was, "calls"), cs_json_get(is, "calls"), partly);
     cs_json_key(&d, "state");
     cs_json_put_bool(&d, !state);
     cs_json_close(&d, '}');
