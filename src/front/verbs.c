@@ -583,9 +583,10 @@ const struct cs_verb cs_verbs[] = {
      "  caisson stats --tenant acme -o json\n",
      stats_options, cs_verb_stats, NULL, NULL},
     {"backup", "FILE", "copy the store to a file, while it is in use",
-     "One tar file with the database, all contents and the keys of the ledger, of one moment: keep "
-     "it where nobody else can read it. FILE must not be there yet. To go back to it, unpack it "
-     "into an empty data directory.\n"
+     "One tar file with the database, all contents, the keys of the ledger and its archives, of "
+     "one "
+     "moment: keep it where nobody else can read it. Files of sessions are not in it. FILE must "
+     "not be there yet. To go back to it, unpack it into an empty data directory.\n"
      "\n"
      "Examples:\n"
      "  caisson backup monday.tar\n"

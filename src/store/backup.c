@@ -142,6 +142,27 @@ static int put_dirs(struct cs_tar *tar, struct cs_err *err)
     return result;
 }
 
+/* Parts of the ledger that have left the database. */
+static int put_archives(const struct cs_db *db, struct cs_backup *b, struct cs_tar *tar,
+                        struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf path = {0};
+    cs_buf_printf(&path, "%s/archive", db->dir);
+    DIR *dir = opendir(cs_buf_cstr(&path));
+    if (!dir)
+        return errno == ENOENT ? 0 : cs_fail_errno(err, "%s", cs_buf_cstr(&path));
+    int result = cs_tar_dir(tar, "archive/", err);
+    for (struct dirent *e; result == 0 && (e = readdir(dir));) {
+        char name[96];
+        int len = snprintf(name, sizeof name, "archive/%s", e->d_name);
+        struct cs_str text = cs_str(e->d_name);
+        if (cs_str_starts(text, "ledger-") && cs_str_ends(text, ".zst") && len < (int)sizeof name)
+            result = put_file(db, b, tar, name, err);
+    }
+    closedir(dir);
+    return result;
+}
+
 /* --- the database --- */
 
 static int copy_pages(struct cs_db *from, sqlite3 *to, struct cs_backup *b, struct cs_err *err)
@@ -234,7 +255,8 @@ static int put_all(const struct cs_db *db, struct cs_backup *b, struct cs_tar *t
     if (put_dirs(tar, err) < 0 || put_contents(db, b, tar, &before, NULL, err) < 0 ||
         put_database(db, b, tar, err) < 0 || list_contents(db, &after, err) < 0 ||
         put_contents(db, b, tar, &after, &before, err) < 0 ||
-        put_file(db, b, tar, "ledger.key", err) < 0 || put_file(db, b, tar, "ledger.pub", err) < 0)
+        put_file(db, b, tar, "ledger.key", err) < 0 ||
+        put_file(db, b, tar, "ledger.pub", err) < 0 || put_archives(db, b, tar, err) < 0)
         return -1;
     return cs_tar_finish(tar, err);
 }

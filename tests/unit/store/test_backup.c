@@ -100,6 +100,10 @@ static void backup_of(struct fixture *f, const char *name)
     copy_init(&c, name);
     snprintf(path, sizeof path, "%s/ledger.key", f->dir);
     assert_int_equal(cs_file_replace(path, CS_STR("key"), 0600, &err), 0);
+    snprintf(path, sizeof path, "%s/archive", f->dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/archive/ledger-1-9.jsonl.zst", f->dir);
+    assert_int_equal(cs_file_replace(path, CS_STR("nine entries"), 0600, &err), 0);
     char *big = cs_calloc(200000, 1);
     F(f, cs_store_blob_put, f_blob, cs_strn(big, 200000));
     unsigned char first[32];
@@ -143,6 +147,8 @@ static void backup_of(struct fixture *f, const char *name)
     assert_true(l.count >= 300);
     assert_string_equal(f_sql(f, "PRAGMA integrity_check"), "ok");
     snprintf(path, sizeof path, "%s/ledger.key", f->dir);
+    assert_int_equal(access(path, F_OK), 0);
+    snprintf(path, sizeof path, "%s/archive/ledger-1-9.jsonl.zst", f->dir);
     assert_int_equal(access(path, F_OK), 0);
     f_close(f);
     strcpy(f->dir, dir);
