@@ -47,7 +47,7 @@ struct cs_runner {
     struct cs_resumer *resumer;
     struct cs_observer observer;
     uint64_t journal_bytes, artifact_quota;
-    struct cs_catalogue *hashed; /* trail.c: the last one, and its hash */
+    uint64_t hashed; /* trail.c: serial of the last catalogue that was, and its hash */
     unsigned char tools_hash[32];
     int64_t refusal_second; /* since 1970, and how many in it */
     uint32_t refusals;

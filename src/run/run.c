@@ -118,7 +118,6 @@ static void close_if_empty(struct cs_runner *r)
 {
     if (!r->sandbox_closed || r->runs || r->agains)
         return;
-    cs_catalogue_unref(r->hashed);
     free(r->lately);
     if (r->closed)
         r->closed(r->closed_ctx);

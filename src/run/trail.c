@@ -200,7 +200,7 @@ void cs_trail_assessed(struct cs_run *run)
 static const unsigned char *tools_hash(struct cs_run *run)
 {
     struct cs_runner *r = run->runner;
-    if (r->hashed == run->catalogue)
+    if (r->hashed == cs_catalogue_serial(run->catalogue))
         return r->tools_hash;
     CS_AUTO_BUF struct cs_buf all = {0};
     for (size_t i = 0; i < cs_catalogue_count(run->catalogue); i++) {
@@ -211,8 +211,7 @@ static const unsigned char *tools_hash(struct cs_run *run)
         cs_buf_put(&all, hash, sizeof hash);
     }
     cs_sha256(cs_buf_str(&all), r->tools_hash);
-    cs_catalogue_unref(r->hashed);
-    r->hashed = cs_catalogue_ref(run->catalogue);
+    r->hashed = cs_catalogue_serial(run->catalogue);
     return r->tools_hash;
 }
 

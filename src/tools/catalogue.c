@@ -29,6 +29,7 @@ struct cs_offer {
 
 struct cs_catalogue {
     unsigned refs;
+    uint64_t serial;
     struct cs_offer **offers; /* sorted by server */
     struct cs_offer **by_ident;
     size_t count, tools;
@@ -348,7 +349,9 @@ int cs_catalogue_new(const char *data_dir, struct cs_offer *const *offers, size_
                      struct cs_catalogue **catalogue, struct cs_err *err)
 {
     struct cs_catalogue *c = CS_NEW(struct cs_catalogue);
+    static uint64_t made;
     c->refs = 1;
+    c->serial = ++made;
     c->tree.dir = -1;
     c->offers = cs_calloc(count + 1, sizeof(struct cs_offer *));
     c->by_ident = cs_calloc(count + 1, sizeof(struct cs_offer *));
@@ -397,6 +400,11 @@ int cs_catalogue_dir(const struct cs_catalogue *c)
 const char *cs_catalogue_path(const struct cs_catalogue *c)
 {
     return c->tree.path;
+}
+
+uint64_t cs_catalogue_serial(const struct cs_catalogue *c)
+{
+    return c->serial;
 }
 
 size_t cs_catalogue_count(const struct cs_catalogue *c)

@@ -76,6 +76,8 @@ void cs_catalogue_unref(struct cs_catalogue *catalogue);
 int cs_catalogue_dir(const struct cs_catalogue *catalogue);
 const char *cs_catalogue_path(const struct cs_catalogue *catalogue);
 
+/* 1, 2, 3, ...: another catalogue of this process has another. */
+uint64_t cs_catalogue_serial(const struct cs_catalogue *catalogue);
 size_t cs_catalogue_count(const struct cs_catalogue *catalogue);
 const struct cs_tool *cs_catalogue_at(const struct cs_catalogue *catalogue, size_t i);
 const struct cs_tool *cs_catalogue_find(const struct cs_catalogue *catalogue, struct cs_str server,
