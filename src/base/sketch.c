@@ -96,12 +96,13 @@ double cs_sketch_quantile(const struct cs_sketch *s, double q)
 {
     if (s->count == 0)
         return 0;
-    double rank = q * (double)(s->count - 1), below = (double)s->zeros;
-    if (rank < below)
+    /* The nearest rank: of three numbers, the 99th percentile is the largest. */
+    double rank = fmax(ceil(q * (double)s->count), 1), below = (double)s->zeros;
+    if (rank <= below)
         return 0;
     for (uint32_t i = 0; i < s->len; i++) {
         below += (double)s->counts[i];
-        if (rank < below)
+        if (rank <= below)
             return fmin(middle_of((int64_t)s->first + i), (double)s->most);
     }
     return (double)s->most;

@@ -82,7 +82,8 @@ static void quantiles_are_within_one_percent(void **state)
         }
         qsort(numbers, NUMBERS, sizeof *numbers, by_size);
         for (size_t i = 0; i < CS_COUNT(qs); i++) {
-            double exact = (double)numbers[(size_t)(qs[i] * (NUMBERS - 1))];
+            double rank = fmax(ceil(qs[i] * NUMBERS), 1);
+            double exact = (double)numbers[(size_t)rank - 1];
             double got = cs_sketch_quantile(&s, qs[i]);
             if (fabs(got - exact) > exact * 0.01 + 1e-9)
                 fail_msg("distribution %zu, %g: %g, exactly %g", d, qs[i], got, exact);
@@ -166,6 +167,18 @@ static void memory_and_text_are_bounded(void **state)
     cs_sketch_done(&s);
 }
 
+static void few_numbers_have_the_nearest_rank(void **state)
+{
+    (void)state;
+    struct cs_sketch s = {0};
+    cs_sketch_add(&s, 2);
+    cs_sketch_add(&s, 7);
+    cs_sketch_add(&s, 121);
+    assert_true(fabs(cs_sketch_quantile(&s, 0.5) - 7) < 0.1);
+    assert_true(fabs(cs_sketch_quantile(&s, 0.99) - 121) < 1.3);
+    cs_sketch_done(&s);
+}
+
 static void nothing_has_no_quantile(void **state)
 {
     (void)state;
@@ -227,6 +240,7 @@ int main(void)
         CS_TEST(merging_equals_adding),
         CS_TEST(text_reads_back),
         CS_TEST(memory_and_text_are_bounded),
+        CS_TEST(few_numbers_have_the_nearest_rank),
         CS_TEST(nothing_has_no_quantile),
         CS_TEST(hostile_text_is_rejected),
     };
