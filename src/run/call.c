@@ -102,8 +102,6 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
         if (status == CS_CALL_OK && cs_run_store(run))
             cs_sha256(payload, r->result_hash);
         cs_trail_call(run, r);
-        if (run->request.durable)
-            cs_trail_flush(run); /* the next process does not note it again */
         run->answering = r;
     }
     cs_job_result(run->job, c->id, code, payload);

@@ -622,10 +622,6 @@ static int admit(struct cs_run *run, struct cs_err *err)
                        "%u executions run and %u wait, which is the most; try again in %u s",
                        r->queue.running, r->waiting, run->result.retry_after_s);
     }
-    if (request->durable && (request->clock == CS_CLOCK_LIVE || run->result.is_guest))
-        return cs_fail(err, CS_INVALID,
-                       "a durable execution needs a clock that can be played again: leave out "
-                       "clock: \"live\", and write it in TypeScript");
     cs_provenance_begin(run);
     run->waiting = true;
     r->waiting++;

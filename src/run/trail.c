@@ -5,6 +5,7 @@
  * tool is called they go ahead, so that a process that is killed leaves a trace of what it did.
  * Members stand in the order of their names: that is their canonical form.
  */
+#include "base/canon.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -147,6 +148,20 @@ static void note(struct cs_run *run, const char *event, struct cs_json_writer *w
     cs_trail_note(run, event, cs_buf_str(w->out));
 }
 
+/* Of the canonical form of what was asked for: {"calls_at_once":8,...}. */
+static void put_limits_hash(struct cs_json_writer *w, const struct cs_limits *limits)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer l = CS_JSON_WRITER(&json);
+    unsigned char hash[CS_SHA256];
+    cs_json_open(&l, '{');
+    for (int i = 0; i < CS_LIMIT_COUNT; i++)
+        put_number(&l, cs_limit_name((enum cs_limit)i), cs_limit_get(limits, (enum cs_limit)i));
+    cs_json_close(&l, '}');
+    cs_canon_hash(cs_buf_str(&json), hash);
+    put_hash(w, "limits_hash", hash);
+}
+
 void cs_trail_admitted(struct cs_run *run)
 {
     const struct cs_request *r = &run->request;
@@ -168,7 +183,7 @@ void cs_trail_admitted(struct cs_run *run)
     if (r->key.len)
         put_hash_of(&w, "key_hash", r->key);
     put_name(&w, "language", cs_str(cs_language_name(r->language)));
-    put_hash_of(&w, "limits_hash", cs_strn((const char *)&r->limits, sizeof r->limits));
+    put_limits_hash(&w, &r->limits);
     note(run, "execution.admitted", &w);
 }
 
