@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/time.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -37,13 +38,9 @@ void cs_log_line(enum cs_log_level level, const char *area, const char *fmt, ...
     if (!cs_log_wants(level))
         return;
     char line[LINE_BYTES];
-    struct timespec now;
-    struct tm tm;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &tm);
-    size_t n = strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%S", &tm);
-    n += (size_t)snprintf(line + n, sizeof line - n, ".%03ldZ %s %s: ", now.tv_nsec / 1000000,
-                          names[level], area);
+    char when[CS_TIME_TEXT];
+    size_t n = (size_t)snprintf(
+        line, sizeof line, "%s %s %s: ", cs_time_text_ms(cs_time_ms(), when), names[level], area);
     va_list ap;
     va_start(ap, fmt);
     int text = vsnprintf(line + n, sizeof line - n - 1, fmt, ap);

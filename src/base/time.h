@@ -25,4 +25,11 @@ static inline int64_t cs_tick_ms(void)
     return cs_clock_ms(CLOCK_MONOTONIC);
 }
 
+#define CS_TIME_TEXT 40
+
+/* "2026-11-15T08:09:10Z", and "2026-11-15T08:09:10.123Z": UTC, as in RFC 3339. Empty if there is no
+ * such time, and for 0, which is never. Both return `text`. */
+const char *cs_time_text(int64_t ms, char text[CS_TIME_TEXT]);
+const char *cs_time_text_ms(int64_t ms, char text[CS_TIME_TEXT]);
+
 #endif

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/time.h"
 #include "front/data.h"
 #include "front/events.h"
 #include "front/table.h"
@@ -118,16 +119,6 @@ static int run(struct ask *a, int argc, char **argv, size_t operands, void (*sta
 
 /* --- list --- */
 
-static const char *moment(int64_t ms, char out[32])
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    out[0] = '\0';
-    if (ms && gmtime_r(&seconds, &tm))
-        strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return out;
-}
-
 static void put_text(struct cs_json_writer *w, const char *key, struct cs_str text)
 {
     cs_json_key(w, key);
@@ -136,7 +127,7 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
 
 static void put_row(struct cs_json_writer *w, const struct cs_artifact_row *row)
 {
-    char hex[65], created[32];
+    char hex[65], created[CS_TIME_TEXT];
     cs_hex(row->hash, sizeof row->hash, hex);
     cs_json_open(w, '{');
     put_text(w, "artifact_id", row->id);
@@ -149,7 +140,7 @@ static void put_row(struct cs_json_writer *w, const struct cs_artifact_row *row)
     put_text(w, "execution_id", row->execution);
     if (row->session.len)
         put_text(w, "session_id", row->session);
-    put_text(w, "created_at", cs_str(moment(row->created, created)));
+    put_text(w, "created_at", cs_str(cs_time_text(row->created, created)));
     cs_json_close(w, '}');
 }
 
@@ -186,10 +177,11 @@ static void print_table(const struct cs_artifact_row *rows, size_t count)
     cs_table_add(&table, heads, "");
     for (size_t i = 0; i < count; i++) {
         const struct cs_artifact_row *r = &rows[i];
-        char created[32], size[24];
+        char created[CS_TIME_TEXT], size[24];
         snprintf(size, sizeof size, "%llu", (unsigned long long)r->size);
-        struct cs_str cells[] = {r->id,        r->name,       r->kind,
-                                 cs_str(size), r->media_type, cs_str(moment(r->created, created))};
+        struct cs_str cells[] = {r->id,         r->name,
+                                 r->kind,       cs_str(size),
+                                 r->media_type, cs_str(cs_time_text(r->created, created))};
         cs_table_add(&table, cells, "");
     }
     cs_table_print(&table, stdout, cs_table_width(stdout));

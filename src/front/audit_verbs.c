@@ -44,17 +44,6 @@ int cs_audit_failed(const struct cs_verb *verb, const struct cs_err *err)
 
 /* --- moments --- */
 
-static void moment(int64_t ms, char out[32])
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    out[0] = '\0';
-    if (gmtime_r(&seconds, &tm)) {
-        size_t n = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &tm);
-        snprintf(out + n, 32 - n, ".%03dZ", (int)(ms % 1000));
-    }
-}
-
 /* "2h" is two hours ago; else a date, perhaps with a time, in UTC. */
 static int parse_moment(const char *option, const char *text, int64_t *ms, struct cs_err *err)
 {
@@ -181,7 +170,7 @@ static void print_row(const struct cs_entry_row *row, struct cs_table *table)
     static const struct cs_str heads[] = {{"seq", 3}, {"event", 5},     {"time", 4},
                                           {"who", 3}, {"execution", 9}, {"data", 4}};
     CS_AUTO_JSON struct cs_json doc = {0};
-    char seq[24], time[32];
+    char seq[24], time[CS_TIME_TEXT];
     if (!table->columns) {
         table->columns = CS_COUNT(heads);
         cs_table_add(table, heads, "");
@@ -191,7 +180,7 @@ static void print_row(const struct cs_entry_row *row, struct cs_table *table)
     struct cs_arena arena = {0};
     struct cs_str session = cs_json_str(cs_json_get(root, "session"), &arena);
     snprintf(seq, sizeof seq, "%llu", (unsigned long long)row->seq);
-    moment(row->columns.time, time);
+    cs_time_text_ms(row->columns.time, time);
     struct cs_str cells[] = {cs_str(seq),
                              row->columns.event,
                              cs_str(time),
@@ -219,11 +208,11 @@ static void print_entry(const struct cs_entry_row *row)
     static const char *const names[] = {"tenant", "principal", "session", "execution"};
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_BUF struct cs_buf data = {0};
-    char time[32], hash[65];
+    char time[CS_TIME_TEXT], hash[65];
     bool colour = cs_text_colour(stdout);
     cs_json_parse(row->text, NULL, &doc, NULL);
     struct cs_json_val root = cs_json_root(&doc);
-    moment(row->columns.time, time);
+    cs_time_text_ms(row->columns.time, time);
     cs_hex(row->hash, 32, hash);
     printf("%s%llu  ", cs_text_style(colour, "\033[1m"), (unsigned long long)row->seq);
     cs_text_safe(stdout, row->columns.event);
@@ -338,12 +327,12 @@ static void print_line(const struct cs_entry_row *row)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_arena arena = {0};
-    char time[32];
+    char time[CS_TIME_TEXT];
     int64_t when = 0;
     cs_json_parse(row->text, NULL, &doc, NULL);
     struct cs_json_val root = cs_json_root(&doc);
     cs_json_i64(cs_json_get(root, "time"), &when);
-    moment(when, time);
+    cs_time_text_ms(when, time);
     printf("%llu %s ", (unsigned long long)row->seq, time);
     cs_text_safe(stdout, cs_json_str(cs_json_get(root, "event"), &arena));
     static const char *const names[] = {"tenant", "principal", "session", "execution"};

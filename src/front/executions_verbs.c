@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/time.h"
 #include "front/data.h"
 #include "front/table.h"
 #include "front/text.h"
@@ -79,16 +80,6 @@ static int run(struct executions *e, int argc, char **argv, size_t operands,
 
 /* --- list --- */
 
-static const char *moment(int64_t ms, char out[32])
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    out[0] = '\0';
-    if (ms && gmtime_r(&seconds, &tm))
-        strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return out;
-}
-
 static void put_text(struct cs_json_writer *w, const char *key, struct cs_str text)
 {
     if (!text.len)
@@ -99,8 +90,8 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
 
 static void put_moment(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    char text[32];
-    put_text(w, key, cs_str(moment(ms, text)));
+    char text[CS_TIME_TEXT];
+    put_text(w, key, cs_str(cs_time_text(ms, text)));
 }
 
 static void print_json(const struct cs_execution_row *rows, size_t count)
@@ -139,13 +130,14 @@ static void print_table(const struct cs_execution_row *rows, size_t count)
     cs_table_add(&table, heads, "");
     for (size_t i = 0; i < count; i++) {
         const struct cs_execution_row *r = &rows[i];
-        char created[32], took[24] = "";
+        char created[CS_TIME_TEXT], took[24] = "";
         if (r->finished)
             snprintf(took, sizeof took, "%.3f s", (double)(r->finished - r->created) / 1000);
         bool good = cs_str_is(r->status, "completed");
-        struct cs_str cells[] = {r->id,        r->status,    cs_str(moment(r->created, created)),
-                                 cs_str(took), r->principal, r->language,
-                                 r->intent};
+        struct cs_str cells[] = {
+            r->id,        r->status,    cs_str(cs_time_text(r->created, created)),
+            cs_str(took), r->principal, r->language,
+            r->intent};
         cs_table_add(&table, cells, good ? "\033[32m" : r->finished ? "\033[31m" : "\033[33m");
     }
     cs_table_print(&table, stdout, cs_table_width(stdout));

@@ -146,21 +146,11 @@ static void record(struct keys *k, const char *event, cs_stored *done)
 
 /* --- printing --- */
 
-static const char *moment(int64_t ms, char out[32])
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    out[0] = '\0';
-    if (ms && gmtime_r(&seconds, &tm))
-        strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return out;
-}
-
 static void put_moment(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    char text[32];
+    char text[CS_TIME_TEXT];
     cs_json_key(w, key);
-    cs_json_put_z(w, *moment(ms, text) ? text : NULL);
+    cs_json_put_z(w, *cs_time_text(ms, text) ? text : NULL);
 }
 
 static void put_text(struct cs_json_writer *w, const char *key, struct cs_str text)
@@ -206,7 +196,7 @@ static void print_json(struct cs_buf *json)
 static void print_key(const struct keys *k, const char *done)
 {
     const struct cs_key_row *r = &k->row;
-    char expires[32];
+    char expires[CS_TIME_TEXT];
     if (k->json) {
         CS_AUTO_BUF struct cs_buf json = {0};
         struct cs_json_writer w = CS_JSON_WRITER(&json);
@@ -222,7 +212,7 @@ static void print_key(const struct keys *k, const char *done)
             "  curl http://127.0.0.1:8002/executions -H \"Authorization: Bearer $KEY\" \\\n"
             "      -H 'Content-Type: application/json' -d '{\"code\": \"return 6 * 7\"}'\n",
             CS_STR_ARG(r->name), done, CS_STR_ARG(r->role), CS_STR_ARG(r->tenant),
-            r->expires ? "valid until " : "without an end", moment(r->expires, expires));
+            r->expires ? "valid until " : "without an end", cs_time_text(r->expires, expires));
 }
 
 /* --- create --- */
@@ -281,16 +271,16 @@ static void print_table(const struct cs_key_row *rows, size_t count)
     cs_table_add(&table, heads, "");
     for (size_t i = 0; i < count; i++) {
         const struct cs_key_row *r = &rows[i];
-        char created[32], expires[32], used[32];
+        char created[CS_TIME_TEXT], expires[CS_TIME_TEXT], used[CS_TIME_TEXT];
         const char *state = state_of(r);
         struct cs_str cells[] = {r->name,
                                  cs_str(state),
                                  r->id,
                                  r->role,
                                  r->tenant,
-                                 cs_str(moment(r->created, created)),
-                                 cs_str(r->expires ? moment(r->expires, expires) : "never"),
-                                 cs_str(r->used ? moment(r->used, used) : "never")};
+                                 cs_str(cs_time_text(r->created, created)),
+                                 cs_str(r->expires ? cs_time_text(r->expires, expires) : "never"),
+                                 cs_str(r->used ? cs_time_text(r->used, used) : "never")};
         cs_table_add(&table, cells, state[0] == 'a' ? "\033[32m" : "\033[2m");
     }
     cs_table_print(&table, stdout, cs_table_width(stdout));

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/time.h"
 #include "front/errand.h"
 #include "front/table.h"
 #include "front/text.h"
@@ -101,14 +102,11 @@ static void print_line(const char *name, struct cs_str text)
 static void print_one(void *ctx, const struct cs_server_state *s)
 {
     struct listing *l = ctx;
-    char number[32], when[32] = "";
+    char number[32], when[CS_TIME_TEXT];
     if (!cs_str_is(s->name, l->name))
         return;
     l->found = true;
-    time_t at = (time_t)s->listed_at;
-    struct tm tm;
-    if (at && gmtime_r(&at, &tm))
-        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    cs_time_text((int64_t)s->listed_at * 1000, when);
     print_line("name", s->name);
     print_line("state", cs_str(s->state));
     print_line("error", cs_errand_error(s));

@@ -2,28 +2,17 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "mcp/proto.h"
 
 static const char *const names[] = {"working", "input_required", "completed", "failed",
                                     "cancelled"};
 
-static int64_t wall_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    char text[40], all[64];
-    struct tm tm;
-    time_t t = (time_t)(ms / 1000);
-    gmtime_r(&t, &tm);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(all, sizeof all, "%s.%03dZ", text, (int)(ms % 1000));
+    char text[CS_TIME_TEXT];
     cs_json_key(w, key);
-    cs_json_put_z(w, all);
+    cs_json_put_z(w, cs_time_text_ms(ms, text));
 }
 
 static bool is_final(const struct cs_task *t)
@@ -119,7 +108,7 @@ void cs_task_put(const struct cs_task *t, struct cs_json_writer *w)
 
 void cs_task_changed(struct cs_task *t)
 {
-    t->updated = wall_ms();
+    t->updated = cs_time_ms();
     cs_listen_task(t);
 }
 
@@ -147,7 +136,7 @@ void cs_task_make(struct cs_req *r)
     t->old = r->version != CS_VMODERN;
     t->ttl = r->ttl >= 0 ? (uint64_t)r->ttl : CS_TASK_TTL;
     t->until = cs_mcp_now() + t->ttl;
-    t->created = t->updated = wall_ms();
+    t->created = t->updated = cs_time_ms();
     t->req = r;
     cs_link_init(&t->waiting);
     cs_link_before(&m->tasks, &t->link);
@@ -318,8 +307,8 @@ void cs_task_recalled(struct cs_req *r, bool failed, struct cs_str outcome)
     struct cs_task t = {.status = CS_TASK_DONE,
                         .old = r->version != CS_VMODERN,
                         .ttl = CS_TASK_TTL,
-                        .created = wall_ms(),
-                        .updated = wall_ms()};
+                        .created = cs_time_ms(),
+                        .updated = cs_time_ms()};
     memcpy(t.id, r->task_id, sizeof t.id);
     cs_buf_putstr(&t.outcome, outcome);
     if (how == CS_RECALL_RESULT)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "rest/inside.h"
 
 void cs_put_text(struct cs_json_writer *w, const char *key, struct cs_str text)
@@ -22,16 +23,9 @@ void cs_put_number(struct cs_json_writer *w, const char *key, uint64_t value)
 
 void cs_put_time(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    if (!ms)
-        return;
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    CS_AUTO_BUF struct cs_buf text = {0};
-    if (!gmtime_r(&seconds, &tm))
-        return;
-    cs_buf_printf(&text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1,
-                  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000));
-    cs_put_text(w, key, cs_buf_str(&text));
+    char text[CS_TIME_TEXT];
+    if (*cs_time_text_ms(ms, text))
+        cs_put_text(w, key, cs_str(text));
 }
 
 void cs_put_execution(struct cs_json_writer *w, const struct cs_execution_row *row)

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/time.h"
 #include "run/inside.h"
 
 const char *cs_status_name(enum cs_status status)
@@ -253,14 +254,9 @@ static void put_hash(struct cs_json_writer *w, const char *key, const unsigned c
 
 static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    char text[40];
-    struct tm tm;
-    time_t seconds = (time_t)(ms / 1000);
-    gmtime_r(&seconds, &tm);
-    size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms % 1000));
+    char text[CS_TIME_TEXT];
     cs_json_key(w, key);
-    cs_json_put_z(w, text);
+    cs_json_put_z(w, cs_time_text_ms(ms, text));
 }
 
 /* The last member, and its last one is the hash of the entry in the ledger that says all this: it

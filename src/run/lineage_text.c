@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "run/run.h"
 
@@ -88,14 +89,9 @@ static void put_hash(struct cs_json_writer *w, const char *key, const unsigned c
 
 static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    char text[40];
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    if (ms <= 0 || !gmtime_r(&seconds, &tm) || !strftime(text, 24, "%Y-%m-%dT%H:%M:%S", &tm))
-        return;
-    size_t n = strlen(text);
-    snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms % 1000));
-    member(w, key, cs_str(text));
+    char text[CS_TIME_TEXT];
+    if (*cs_time_text_ms(ms, text))
+        member(w, key, cs_str(text));
 }
 
 static void node_json(struct cs_json_writer *w, struct cs_str id, const char *type)

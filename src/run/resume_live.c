@@ -13,6 +13,7 @@
 
 #include "base/canon.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "run/resume.h"
 
@@ -152,17 +153,9 @@ static void number(struct cs_json_writer *w, const char *key, uint64_t value)
 
 static void put_time(struct cs_json_writer *w, const char *key, int64_t us)
 {
-    char iso[64];
-    struct tm tm;
-    time_t seconds = (time_t)(us / 1000000);
+    char text[CS_TIME_TEXT];
     cs_json_key(w, key);
-    if (us <= 0 || !gmtime_r(&seconds, &tm)) {
-        cs_json_put_null(w);
-        return;
-    }
-    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900,
-             tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us / 1000 % 1000));
-    cs_json_put_z(w, iso);
+    cs_json_put_z(w, *cs_time_text_ms(us / 1000, text) ? text : NULL);
 }
 
 static void put_question(const struct cs_run *run, const struct cs_kept_wish *asked,

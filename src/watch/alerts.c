@@ -67,14 +67,9 @@ struct cs_alerts {
 
 static void put_time(struct cs_json_writer *w, const char *key)
 {
-    char text[40];
-    struct tm tm;
-    time_t now = (time_t)(cs_time_ms() / 1000);
-    if (!gmtime_r(&now, &tm))
-        return;
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    char text[CS_TIME_TEXT];
     cs_json_key(w, key);
-    cs_json_put_z(w, text);
+    cs_json_put_z(w, cs_time_text(cs_time_ms(), text));
 }
 
 static void put_text(struct cs_json_writer *w, const char *key, const char *text)

@@ -301,16 +301,9 @@ static void answer(struct query *q, const struct cs_err *err, struct cs_str json
 
 static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
 {
-    char text[40];
-    struct tm tm;
-    time_t seconds = (time_t)(ms / 1000);
+    char text[CS_TIME_TEXT];
     cs_json_key(w, key);
-    if (!ms || !gmtime_r(&seconds, &tm)) {
-        cs_json_put_null(w);
-        return;
-    }
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    cs_json_put_z(w, text);
+    cs_json_put_z(w, *cs_time_text(ms, text) ? text : NULL);
 }
 
 static void report(struct query *q)
