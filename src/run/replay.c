@@ -32,6 +32,7 @@ struct cs_again {
     struct cs_err damaged; /* an answer that was recorded is not there */
     uint32_t call;
     struct cs_str server, tool, why; /* where they parted */
+    bool perhaps;                    /* parted only if not all that was recorded is heard */
     struct cs_str state;             /* that it would have left */
     void (*done)(void *ctx, const struct cs_replayed *replayed);
     void *ctx;
@@ -159,6 +160,10 @@ bool cs_again_unknown(struct cs_run *run, const struct cs_wish *wish)
         return true;
     }
     part(run, wish->server, name, whats[wish->kind]);
+    if (!a->changed && from_outside(&a->doc)) {
+        run->again->perhaps = true; /* the other one may have been ended before it was read */
+        return true;
+    }
     if (wish->kind == CS_WISH_FILE)
         answer_file(run, wish);
     else if (wish->kind == CS_WISH_MODULE)
@@ -208,6 +213,8 @@ const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_
     *as_then = *end;
     if (end->state.len)
         a->state = cs_arena_dup(&a->arena, end->state);
+    if (a->perhaps && cs_player_over(run->player))
+        a->why = (struct cs_str){0};
     if (from_outside(&a->doc) && !a->changed && !a->why.len) {
         as_then->how = a->doc.how;
         as_then->limit = a->doc.limit;
