@@ -418,4 +418,16 @@ typedef void cs_lineage_told(void *ctx, const struct cs_err *err,
 void cs_store_lineage(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                       const struct cs_lineage_want *want, cs_lineage_told *done, void *ctx);
 
+/* --- sealed entries of vaults: see privacy/ --- */
+
+/* One more of this owner ("tenant/session"), after those that are there. */
+void cs_store_vault_add(struct cs_store *s, struct cs_str owner, struct cs_str sealed,
+                        cs_stored *done, void *ctx);
+/* All of them, in their order; lent to `done`. */
+void cs_store_vault_get(struct cs_store *s, struct cs_str owner,
+                        void (*done)(void *ctx, const struct cs_err *err,
+                                     const struct cs_str *sealed, size_t count),
+                        void *ctx);
+void cs_store_vault_wipe(struct cs_store *s, struct cs_str owner, cs_stored *done, void *ctx);
+
 #endif

@@ -1,0 +1,5 @@
+#include "privacy/examples.h"
+
+const struct cs_example cs_examples_secret[] = {
+    {0},
+};

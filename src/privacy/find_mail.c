@@ -1,0 +1,8 @@
+/* Mail addresses. */
+#include "privacy/find.h"
+
+size_t cs_find_mail(struct cs_view *view, size_t at)
+{
+    (void)view;
+    return at + 1;
+}
