@@ -33,8 +33,6 @@ struct scanning {
     uint64_t bytes, us;
 };
 
-CS_DEFINE_CLEANUP(struct cs_detector, cs_detector_unref)
-
 static int open_path(const char *path, struct cs_err *err)
 {
     int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
