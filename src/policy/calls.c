@@ -139,8 +139,21 @@ struct cs_call_limits cs_policy_call_limits(const struct cs_policy *policy,
     return limits;
 }
 
+/* A hidden name could turn out to be that of a parameter which has a rule. */
+static bool hides_name(struct cs_json_val arguments, const struct cs_schema_hidden *hidden,
+                       struct cs_arena *arena)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    while (hidden && cs_json_next(arguments, &it, &key, &item))
+        if (hidden->look(cs_json_str(key, arena)) != CS_HIDES_NOTHING)
+            return true;
+    return false;
+}
+
 int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *target,
-                        struct cs_json_val arguments, struct cs_err *err)
+                        struct cs_json_val arguments, struct cs_schema_hidden *hidden,
+                        struct cs_err *err)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct rule *r = &policy->rules[i];
@@ -148,7 +161,18 @@ int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *
             continue;
         CS_AUTO_ARENA struct cs_arena arena = {0};
         struct cs_schema_fault faults[4];
-        int n = cs_schema_check(r->parameters, arguments, &arena, faults, CS_COUNT(faults), err);
+        int n = cs_schema_check_hidden(r->parameters, arguments, hidden, &arena, faults,
+                                       CS_COUNT(faults), err);
+        if (n == 0 && hidden && hidden->unsure)
+            return cs_fail(err, CS_DENIED,
+                           "policy (rule '%.*s'): %.*s: holds a token, and a rule for this "
+                           "parameter cannot be checked against what the token stands for",
+                           CS_STR_ARG(r->tool), CS_STR_ARG(hidden->where));
+        if (n == 0 && hides_name(arguments, hidden, &arena))
+            return cs_fail(err, CS_DENIED,
+                           "policy (rule '%.*s'): a parameter's name is a token, so that the rules "
+                           "for parameters cannot be checked",
+                           CS_STR_ARG(r->tool));
         if (n == 0)
             continue;
         if (n < 0)
