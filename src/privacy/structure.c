@@ -261,36 +261,47 @@ static bool parts(const struct cs_view *view, size_t i, char by)
     return view->at[i] == by && (by != ' ' || cs_view_at(view, i + 1) == ' ');
 }
 
+static size_t blanks(const struct cs_view *view, size_t i, size_t end)
+{
+    while (i < end && view->at[i] == ' ')
+        i++;
+    return i;
+}
+
+/* The cell at `i`, which goes to the sign behind it, or to the end. */
+static struct cell cell(const struct cs_view *view, size_t *i, size_t end, char by)
+{
+    struct cell c = {*i, end};
+    bool quoted = *i < end && view->at[*i] == '"' && by != ' ';
+    if (quoted)
+        c = quoted_cell(view, i, end);
+    while (*i < end && !parts(view, *i, by))
+        ++*i;
+    if (!quoted && *i < end)
+        c.end = *i;
+    while (c.end > c.start && is(view, c.end - 1, BLANK))
+        c.end--;
+    return c;
+}
+
 /* The cells of a line; 0: too many. */
 static unsigned split(const struct cs_view *view, size_t i, size_t end, char by,
                       struct cell cells[COLUMNS])
 {
     unsigned n = 0;
-    while (i < end && view->at[i] == ' ')
-        i++;
+    i = blanks(view, i, end);
     if (by == '|' && i < end && view->at[i] == '|')
         i++;
-    for (;; i++) {
-        if (n == COLUMNS)
-            return 0;
-        while (i < end && view->at[i] == ' ')
-            i++;
-        struct cell c = {i, end};
-        bool quoted = i < end && view->at[i] == '"' && by != ' ';
-        if (quoted)
-            c = quoted_cell(view, &i, end);
-        while (i < end && !parts(view, i, by))
-            i++;
-        if (!quoted)
-            c.end = i < end ? i : end;
-        while (c.end > c.start && is(view, c.end - 1, BLANK))
-            c.end--;
+    for (; n < COLUMNS; i++) {
+        i = blanks(view, i, end);
+        struct cell c = cell(view, &i, end, by);
         if (i >= end && by == '|' && c.end <= c.start && n > 0)
             return n; /* after the last bar */
         cells[n++] = c;
         if (i >= end)
             return n;
     }
+    return 0;
 }
 
 static bool like_head(const struct cs_view *view, struct cell c)
