@@ -48,6 +48,7 @@ struct cs_policy {
     struct patterns repeatable;
     struct keep *keeps;
     size_t keep_count;
+    struct cs_str privacy; /* JSON */
 };
 
 void cs_policy_free(struct cs_policy *policy)
@@ -200,6 +201,11 @@ int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target
 const unsigned char *cs_policy_hash(const struct cs_policy *policy)
 {
     return policy->hash;
+}
+
+struct cs_str cs_policy_privacy(const struct cs_policy *policy)
+{
+    return policy->privacy;
 }
 
 /* --- reading --- */
@@ -495,10 +501,11 @@ int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *e
         return cs_fail(err, CS_INVALID, "policy %s: must be an object", path);
     struct cs_json_iter it = {0};
     while (cs_json_next(root, &it, &key, &item))
-        if (!cs_json_is(key, "tools")) {
-            unknown_key(key, "the file", "tools", err);
+        if (!cs_json_is(key, "tools") && !cs_json_is(key, "privacy")) {
+            unknown_key(key, "the file", "tools, privacy", err);
             return cs_wrap(err, "policy %s", path);
         }
+    p->privacy = cs_arena_dup(&p->arena, cs_json_raw(cs_json_get(root, "privacy")));
     if (read_tools(p, cs_json_get(root, "tools"), err) < 0)
         return cs_wrap(err, "policy %s", path);
     *policy = CS_TAKE(p);

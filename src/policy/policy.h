@@ -106,6 +106,9 @@ int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target
 /* SHA-256 of the file; zero if there is none. What was decided under another one is void. */
 const unsigned char *cs_policy_hash(const struct cs_policy *policy);
 
+/* The section `privacy` of the file, as JSON, for privacy/privacy.h; empty: there is none. */
+struct cs_str cs_policy_privacy(const struct cs_policy *policy);
+
 /* The parameter rules. CS_DENIED: `err` says which parameter breaks which rule, or hides what a
  * rule would have to judge (`hidden`, which may be NULL). */
 int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *target,
