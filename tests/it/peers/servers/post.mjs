@@ -32,6 +32,7 @@ server.registerTool('refuse', { description: 'Fails, and says whom it was to rea
 
 // Answers when the file that is its second argument is there.
 server.registerTool('wait', { description: 'Waits.', inputSchema: {}, annotations: { readOnlyHint: true } }, async () => {
+    note('wait', {});
     while (!existsSync(process.argv[3])) await new Promise((r) => setTimeout(r, 20));
     return { content: [{ type: 'text', text: '{"waited":true}' }] };
 });
