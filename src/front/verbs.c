@@ -396,6 +396,38 @@ static const struct cs_verb cache_verbs[] = {
     LAST,
 };
 
+static const struct cs_option privacy_scan_options[] = {
+    {"level", 'l', "LEVEL", "how much is looked for (default medium)", "low medium high", false},
+    {"jsonl", 0, NULL, "lines {\"id\", \"text\"} in, lines {\"id\", \"spans\"} out", NULL, false},
+    {"fail", 0, NULL, "exit with 1 if anything was found", NULL, false},
+    {"verbose", 'v', NULL, "also how long it took", NULL, false},
+    OUTPUT,
+    END,
+};
+
+static const struct cs_verb privacy_verbs[] = {
+    {"privacy scan", "FILE | -", "show what would be masked in a text",
+     "Prints the text with everything that was found in marks, [EMAIL: ada@example.com], and to "
+     "stderr how much there was of what. What is JSON is looked at as JSON.\n"
+     "\n"
+     "With --jsonl each line is an object with a \"text\", and is answered with the places of what "
+     "was found in it, {\"start\", \"end\", \"type\"}: bytes of the UTF-8 of the text, the end not "
+     "included.\n"
+     "\n"
+     "The exit status is 0, whether anything was found or not; with --fail it is 1 if something "
+     "was.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson privacy scan letter.txt\n"
+     "  git diff --cached | caisson privacy scan - --fail >/dev/null\n",
+     privacy_scan_options, cs_verb_privacy_scan, NULL, NULL},
+    {"privacy test", "", "try every rule on its own examples",
+     "Says which examples are not found as they should be. The exit status is 0, or 1 if there is "
+     "one.\n",
+     no_options, cs_verb_privacy_test, NULL, NULL},
+    LAST,
+};
+
 static const struct cs_verb config_verbs[] = {
     {"config show", "", "the settings as they count here, and where each comes from",
      "Shows what differs from the defaults. A setting comes from a flag of 'caisson serve', the "
@@ -573,6 +605,10 @@ const struct cs_verb cs_verbs[] = {
      "An execution that is asked for again within cache.ttl is answered with what the first one "
      "answered, if all it did was to read.\n",
      no_options, cs_verb_tools, NULL, cache_verbs},
+    {"privacy", "VERB", "what is personal or secret in a text",
+     "What tools answer is looked through before a program sees it: it gets tokens such as "
+     "[EMAIL_1], and tools get the values back. docs/privacy.md explains it.\n",
+     no_options, cs_verb_tools, "Privacy", privacy_verbs},
     {"stats", "", "figures of what ran: how much, how fast, how well",
      "From the data directory, whether anything runs or not: executions, errors, time, memory, "
      "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "

@@ -143,6 +143,8 @@ int cs_verb_artifacts_lineage(const struct cs_verb *verb, int argc, char **argv)
 int cs_verb_artifacts_remove(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_create(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_cache_clear(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_privacy_scan(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_privacy_test(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_list(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_revoke(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_rotate(const struct cs_verb *verb, int argc, char **argv);

@@ -48,6 +48,7 @@ struct cs_policy {
     struct patterns repeatable;
     struct keep *keeps;
     size_t keep_count;
+    struct cs_str privacy; /* JSON */
 };
 
 void cs_policy_free(struct cs_policy *policy)
@@ -138,8 +139,21 @@ struct cs_call_limits cs_policy_call_limits(const struct cs_policy *policy,
     return limits;
 }
 
+/* A hidden name could turn out to be that of a parameter which has a rule. */
+static bool hides_name(struct cs_json_val arguments, const struct cs_schema_hidden *hidden,
+                       struct cs_arena *arena)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    while (hidden && cs_json_next(arguments, &it, &key, &item))
+        if (hidden->look(cs_json_str(key, arena)) != CS_HIDES_NOTHING)
+            return true;
+    return false;
+}
+
 int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *target,
-                        struct cs_json_val arguments, struct cs_err *err)
+                        struct cs_json_val arguments, struct cs_schema_hidden *hidden,
+                        struct cs_err *err)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct rule *r = &policy->rules[i];
@@ -147,7 +161,18 @@ int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *
             continue;
         CS_AUTO_ARENA struct cs_arena arena = {0};
         struct cs_schema_fault faults[4];
-        int n = cs_schema_check(r->parameters, arguments, &arena, faults, CS_COUNT(faults), err);
+        int n = cs_schema_check_hidden(r->parameters, arguments, hidden, &arena, faults,
+                                       CS_COUNT(faults), err);
+        if (n == 0 && hidden && hidden->unsure)
+            return cs_fail(err, CS_DENIED,
+                           "policy (rule '%.*s'): %.*s: holds a token, and a rule for this "
+                           "parameter cannot be checked against what the token stands for",
+                           CS_STR_ARG(r->tool), CS_STR_ARG(hidden->where));
+        if (n == 0 && hides_name(arguments, hidden, &arena))
+            return cs_fail(err, CS_DENIED,
+                           "policy (rule '%.*s'): a parameter's name is a token, so that the rules "
+                           "for parameters cannot be checked",
+                           CS_STR_ARG(r->tool));
         if (n == 0)
             continue;
         if (n < 0)
@@ -176,6 +201,11 @@ int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target
 const unsigned char *cs_policy_hash(const struct cs_policy *policy)
 {
     return policy->hash;
+}
+
+struct cs_str cs_policy_privacy(const struct cs_policy *policy)
+{
+    return policy->privacy;
 }
 
 /* --- reading --- */
@@ -471,10 +501,11 @@ int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *e
         return cs_fail(err, CS_INVALID, "policy %s: must be an object", path);
     struct cs_json_iter it = {0};
     while (cs_json_next(root, &it, &key, &item))
-        if (!cs_json_is(key, "tools")) {
-            unknown_key(key, "the file", "tools", err);
+        if (!cs_json_is(key, "tools") && !cs_json_is(key, "privacy")) {
+            unknown_key(key, "the file", "tools, privacy", err);
             return cs_wrap(err, "policy %s", path);
         }
+    p->privacy = cs_arena_dup(&p->arena, cs_json_raw(cs_json_get(root, "privacy")));
     if (read_tools(p, cs_json_get(root, "tools"), err) < 0)
         return cs_wrap(err, "policy %s", path);
     *policy = CS_TAKE(p);

@@ -70,6 +70,7 @@ void cs_policy_assess_guest(const char *language, const struct cs_limits *asked,
  * A policy that cannot be read is an error: whoever loads it must not go on without.
  */
 struct cs_policy;
+struct cs_schema_hidden;
 
 /* `path` NULL: everything is allowed. */
 int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *err);
@@ -105,8 +106,13 @@ int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target
 /* SHA-256 of the file; zero if there is none. What was decided under another one is void. */
 const unsigned char *cs_policy_hash(const struct cs_policy *policy);
 
-/* The parameter rules. CS_DENIED: `err` says which parameter breaks which rule. */
+/* The section `privacy` of the file, as JSON, for privacy/privacy.h; empty: there is none. */
+struct cs_str cs_policy_privacy(const struct cs_policy *policy);
+
+/* The parameter rules. CS_DENIED: `err` says which parameter breaks which rule, or hides what a
+ * rule would have to judge (`hidden`, which may be NULL). */
 int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *target,
-                        struct cs_json_val arguments, struct cs_err *err);
+                        struct cs_json_val arguments, struct cs_schema_hidden *hidden,
+                        struct cs_err *err);
 
 #endif

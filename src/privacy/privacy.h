@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/str.h"
 
 /*
@@ -88,6 +89,9 @@ int cs_detector_with(const struct cs_detector *base, const struct cs_custom *cus
                      struct cs_detector **detector, struct cs_err *err);
 struct cs_detector *cs_detector_ref(struct cs_detector *detector);
 void cs_detector_unref(struct cs_detector *detector);
+/* Before it is shared: this kind is not looked for at any level. */
+void cs_detector_without(struct cs_detector *detector, enum cs_pii kind);
+CS_DEFINE_CLEANUP(struct cs_detector, cs_detector_unref)
 /* The name in tokens of a kind; of a CUSTOM: of that one. */
 struct cs_str cs_detector_name(const struct cs_detector *detector, enum cs_pii kind,
                                unsigned custom);
@@ -251,12 +255,14 @@ int cs_vault_open(struct cs_vault *vault, const struct cs_vault_key *key, struct
  *        "rules": [{"tool": "crm/{*}", "level": "high"}, {"tool": "wiki/{*}", "level": "off"}],
  *        "detokenize": [{"tool": "mail/send", "kinds": ["EMAIL", "PERSON"], "then": "allow"},
  *                       {"tool": "{*}", "kinds": ["SSN"], "then": "deny"}],
- *        "patterns": [{"name": "EMPLOYEE", "pattern": "E-[0-9]{6}", "level": "low"}],
- *        "words": [{"name": "PROJECT", "values": ["Bluebird"]}]}}
+ *        "patterns": [{"name": "EMPLOYEE", "pattern": "E-[0-9]{6}", "level": "low",
+ *                      "secret": false, "examples": ["badge E-123456"], "not": ["E-12"]}],
+ *        "words": [{"name": "PROJECT", "values": ["Bluebird"], "file": "projects.txt"}]}}
  *
  * (without the braces around the stars). The first rule that fits counts. `detokenize` may be one
- * word for everything. Where no rule fits: secrets are denied, SSN and CREDIT_CARD ask, the rest is
- * allowed.
+ * word for everything; a rule of it without `kinds` speaks of all of them, secrets included. Where
+ * no rule fits: secrets are denied, SSN and CREDIT_CARD ask, the rest is allowed; a LITERAL always
+ * is. A `file` has one word per line, and lies beneath the directory of the policy file.
  */
 struct cs_privacy;
 
@@ -265,6 +271,7 @@ struct cs_privacy_options {
     enum cs_privacy_level level; /* of the settings; the section may say another */
     enum cs_token_style style;
     struct cs_str section; /* JSON of "privacy"; empty: none */
+    const char *dir;       /* of the policy file, where dictionaries are; NULL: there are none */
 };
 
 int cs_privacy_new(const struct cs_privacy_options *options, struct cs_privacy **privacy,
@@ -285,6 +292,28 @@ enum cs_privacy_level cs_privacy_level_of(const struct cs_privacy *privacy,
 enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str names[],
                            size_t count, enum cs_pii kind, struct cs_str custom,
                            struct cs_str *why);
+/*
+ * What one request asks for, its member "privacy": "high", or {"level": "high", "patterns":
+ * [{"name", "pattern"}], "words": [{"name", "values"} or a word alone, which is a WORD]}.
+ * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for.
+ */
+struct cs_privacy_wish {
+    enum cs_privacy_level level; /* CS_PRIVACY_OFF: none */
+    struct cs_str customs;       /* JSON, lent by the request; empty: none */
+};
+int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
+                    struct cs_privacy_wish *wish, struct cs_err *err);
+/* The detector with the customs of such a wish on top; to be unreferenced. */
+int cs_privacy_detector_with(const struct cs_privacy *privacy, struct cs_str customs,
+                             struct cs_detector **detector, struct cs_err *err);
+/* What the house's own patterns must find, or must not. */
+struct cs_custom_example {
+    struct cs_str name, text;
+    enum cs_privacy_level level;
+    bool found;
+};
+size_t cs_privacy_examples(const struct cs_privacy *privacy,
+                           const struct cs_custom_example **examples);
 /* SHA-256 of everything that decides: part of the cache's key. */
 const unsigned char *cs_privacy_hash(const struct cs_privacy *privacy);
 

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "privacy/privacy.h"
 #include "run/journal.h"
 
 /* How long a call waits for a server that has never been listed. */
@@ -256,6 +257,14 @@ static void refuse_arguments(struct cs_gate_call *c, struct cs_str message)
     cs_gate_refuse(c, invalid, message, cs_buf_str(&suggestion));
 }
 
+static enum cs_hiding look_for_token(struct cs_str text)
+{
+    enum cs_token_form form = cs_token_form(text);
+    return form == CS_TOKEN_WHOLE    ? CS_HIDES_ALL
+           : form == CS_TOKEN_INSIDE ? CS_HIDES_PART
+                                     : CS_HIDES_NOTHING;
+}
+
 static int check_arguments(struct cs_gate_call *c)
 {
     const struct cs_policy *policy = c->run->runner->policy;
@@ -276,7 +285,11 @@ static int check_arguments(struct cs_gate_call *c)
         return -1;
     }
     const struct cs_schema *schema = cs_tool_input(c->tool);
-    int n = schema ? cs_schema_check(schema, root, &arena, faults, CS_COUNT(faults), &err) : 0;
+    /* Tokens are not judged: neither the tool's schema nor the policy tells what they stand for. */
+    struct cs_schema_hidden hidden = {.look = look_for_token};
+    int n = schema ? cs_schema_check_hidden(schema, root, &hidden, &arena, faults, CS_COUNT(faults),
+                                            &err)
+                   : 0;
     if (n > 0) {
         CS_AUTO_BUF struct cs_buf text = {0};
         cs_schema_explain(faults, n, &text);
@@ -284,7 +297,7 @@ static int check_arguments(struct cs_gate_call *c)
         return -1;
     }
     struct cs_target target = cs_gate_target(c->tool);
-    if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &err) < 0)) {
+    if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &hidden, &err) < 0)) {
         record_of(c)->by_policy = err.code == CS_DENIED;
         cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
                        (struct cs_str){0});

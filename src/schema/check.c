@@ -40,6 +40,24 @@ struct cs_str cs_run_text(struct run *r, struct cs_json_val v)
     return s;
 }
 
+enum cs_hiding cs_run_hiding(struct run *r, struct cs_json_val string)
+{
+    if (!r->look)
+        return CS_HIDES_NOTHING;
+    struct cs_str s = cs_run_text(r, string);
+    return pay(r, s.len / 32) ? r->look(s) : CS_HIDES_NOTHING;
+}
+
+bool cs_run_unsure(struct run *r)
+{
+    if (!r->unsure++) {
+        CS_AUTO_BUF struct cs_buf path = {0};
+        cs_fault_path(r->where, &path);
+        r->unsure_at = cs_arena_dup(&r->scratch, cs_buf_str(&path));
+    }
+    return true;
+}
+
 static bool op_enum(struct run *r, const struct frame *f, const struct op *op)
 {
     const struct op_enum *e = op->data;
@@ -48,10 +66,10 @@ static bool op_enum(struct run *r, const struct frame *f, const struct op *op)
     if (e->is_const) {
         if (cs_run_equal(r, f->value, e->values))
             return true;
-    } else if (f->type == TYPE_STRING) {
+    } else if (f->type == TYPE_STRING && !f->hiding) {
         if (cs_names_find(&e->strings, cs_run_text(r, f->value)))
             return true;
-    } else if (e->has_others) {
+    } else if (e->has_others || f->hiding) {
         while (cs_json_next(e->values, &it, NULL, &item) && !r->stopped)
             if (cs_run_equal(r, f->value, item))
                 return true;
@@ -223,9 +241,11 @@ static bool explain_branches(struct run *r, const struct frame *f, const struct 
     bool one = op->kind == OP_ONE;
     uint32_t fits[2];
     struct faults *branches = cs_arena_alloc(&r->scratch, l->count * sizeof *branches);
-    uint32_t hits = try_branches(r, f, l, branches, fits);
+    uint32_t unsure = r->unsure, hits = try_branches(r, f, l, branches, fits);
     if (r->stopped)
         return false;
+    if (hits > 1 && r->unsure != unsure)
+        return true;
     if (hits == 0)
         cs_fault_branches(r, one ? "oneOf" : "anyOf", branches, l->count, f->value);
     else if (one && hits > 1)
@@ -248,19 +268,21 @@ static bool op_any(struct run *r, const struct frame *f, const struct op *op)
 static bool op_one(struct run *r, const struct frame *f, const struct op *op)
 {
     const struct op_list *l = op->data;
-    uint32_t hits = 0;
+    uint32_t hits = 0, unsure = r->unsure;
     if (r->faults)
         return explain_branches(r, f, op);
     for (uint32_t i = 0; i < l->count && !r->stopped && hits < 2; i++)
         hits += cs_run_apart(r, l->nodes[i], f->value, f->seen);
-    return hits == 1;
+    return hits == 1 || (hits > 1 && r->unsure != unsure);
 }
 
 static bool op_not(struct run *r, const struct frame *f, const struct op *op)
 {
     struct faults *faults = r->faults;
+    uint32_t unsure = r->unsure;
     r->faults = NULL;
-    bool good = !cs_run_node(r, op->node, f->value, NULL) && !r->stopped;
+    bool good = !cs_run_node(r, op->node, f->value, NULL) || r->unsure != unsure;
+    good &= !r->stopped;
     r->faults = faults;
     if (!good && goes_on(r))
         cs_fault_not(r, op->node, f->value);
@@ -271,8 +293,14 @@ static bool op_if(struct run *r, const struct frame *f, const struct op *op)
 {
     const struct op_if *i = op->data;
     struct faults *faults = r->faults;
+    uint32_t unsure = r->unsure;
     r->faults = NULL;
     bool yes = cs_run_apart(r, i->test, f->value, f->seen);
+    bool both = yes && r->unsure != unsure;
+    if (both && !r->stopped && cs_run_apart(r, i->otherwise, f->value, f->seen)) {
+        r->faults = faults;
+        return true;
+    }
     r->faults = faults;
     return !r->stopped && cs_run_node(r, yes ? i->then : i->otherwise, f->value, f->seen);
 }
@@ -338,6 +366,11 @@ static bool run_ops(struct run *r, const struct frame *f)
     bool good = true;
     for (uint32_t i = 0; i < f->node->op_count; i++) {
         const struct op *op = &f->node->ops[i];
+        if (f->hiding && op->kind != OP_ENUM && op->kind <= OP_FORMAT) {
+            if (f->hiding == CS_HIDES_ALL || op->applies & TYPE_STRING)
+                cs_run_unsure(r);
+            continue;
+        }
         if (!(op->applies & f->type) || checks[op->kind](r, f, op))
             continue;
         good = false;
@@ -369,17 +402,30 @@ static __attribute__((noinline)) bool run_in_scope(struct run *r, struct frame *
     return good;
 }
 
+static bool type_fits(struct run *r, const struct frame *f)
+{
+    const uint8_t scalars = TYPE_STRING | TYPE_NUMBER | TYPE_BOOLEAN;
+    if (f->hiding != CS_HIDES_ALL)
+        return f->node->types & f->type ||
+               (f->type == TYPE_NUMBER && f->node->types & TYPE_INTEGER &&
+                cs_run_is_integer(r, f->value));
+    if ((f->node->types & scalars) == scalars)
+        return true;
+    return f->node->types & (scalars | TYPE_INTEGER) && cs_run_unsure(r);
+}
+
 bool cs_run_node(struct run *r, uint32_t node, struct cs_json_val v, struct seen *seen)
 {
-    struct frame f = {&r->schema->nodes[node], v, cs_run_type(v), seen};
+    struct frame f = {&r->schema->nodes[node], v, cs_run_type(v), seen, CS_HIDES_NOTHING};
     if (!pay(r, 1))
         return false;
+    if (f.type == TYPE_STRING)
+        f.hiding = cs_run_hiding(r, v);
     if (r->depth >= RUN_DEPTH) {
         r->stopped = true;
         return false;
     }
-    if (!(f.node->types & f.type) &&
-        !(f.type == TYPE_NUMBER && f.node->types & TYPE_INTEGER && cs_run_is_integer(r, v))) {
+    if (!type_fits(r, &f)) {
         if (goes_on(r)) {
             if (node == NODE_FALSE)
                 cs_fault_false(r);
@@ -448,8 +494,16 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
                     struct cs_arena *arena, struct cs_schema_fault *faults, int max,
                     struct cs_err *err)
 {
+    return cs_schema_check_hidden(schema, value, NULL, arena, faults, max, err);
+}
+
+int cs_schema_check_hidden(const struct cs_schema *schema, struct cs_json_val value,
+                           struct cs_schema_hidden *hidden, struct cs_arena *arena,
+                           struct cs_schema_fault *faults, int max, struct cs_err *err)
+{
     CS_AUTO(run_done) struct run r = {.schema = schema, .steps = CS_SCHEMA_STEPS};
     r.matcher.steps = &r.steps;
+    r.look = hidden ? hidden->look : NULL;
     if (!value.doc)
         return cs_fail(err, CS_INVALID, "there is no value to check");
     bool good = cs_run_node(&r, schema->root, value, NULL);
@@ -459,6 +513,11 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
                            ? "checking the value against its schema takes too long"
                            : "the value is nested too deeply to check, or the references of its "
                              "schema go round in circles");
+    if (hidden) {
+        hidden->unsure = r.unsure > 0;
+        if (hidden->unsure && arena)
+            hidden->where = cs_arena_dup(arena, r.unsure_at);
+    }
     if (good || max <= 0)
         return good ? 0 : 1;
     struct faults found;

@@ -47,6 +47,7 @@ bool cs_op_contains(struct run *r, const struct frame *f, const struct op *op)
     struct cs_json_iter it = {0};
     struct cs_json_val item;
     uint64_t hits = 0;
+    uint32_t unsure = r->unsure;
     struct faults *faults = r->faults;
     r->faults = NULL;
     for (uint32_t i = 0; cs_json_next(f->value, &it, NULL, &item) && !r->stopped; i++) {
@@ -59,7 +60,7 @@ bool cs_op_contains(struct run *r, const struct frame *f, const struct op *op)
             break;
     }
     r->faults = faults;
-    bool good = hits >= c->min && hits <= c->max;
+    bool good = hits >= c->min && (hits <= c->max || r->unsure != unsure);
     if (!good && goes_on(r))
         cs_fault_contains(r, c, hits);
     return good;

@@ -56,9 +56,20 @@ static bool equal_objects(struct run *r, struct cs_json_val a, struct cs_json_va
     return true;
 }
 
+/* Could what hides so be a value of this type? */
+static bool may_equal(enum cs_hiding hiding, enum cs_json_type type)
+{
+    return type == CS_JSON_STRING ||
+           (hiding == CS_HIDES_ALL &&
+            (type == CS_JSON_NUMBER || type == CS_JSON_TRUE || type == CS_JSON_FALSE));
+}
+
 static bool equal(struct run *r, struct cs_json_val a, struct cs_json_val b, int depth)
 {
     enum cs_json_type type = cs_json_type(a);
+    enum cs_hiding hiding = type == CS_JSON_STRING ? cs_run_hiding(r, a) : CS_HIDES_NOTHING;
+    if (hiding && may_equal(hiding, cs_json_type(b)))
+        return cs_run_unsure(r);
     if (type != cs_json_type(b) || cs_json_count(a) != cs_json_count(b) || !pay(r, 1))
         return false;
     if (depth > EQUAL_DEPTH) {

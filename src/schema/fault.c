@@ -557,7 +557,7 @@ static bool join_types(struct run *r, const struct faults *branches, uint32_t co
             return false;
         all.types |= branches[i].first->types;
     }
-    cs_fault_type(r, &(struct frame){&all, v, cs_run_type(v), NULL});
+    cs_fault_type(r, &(struct frame){&all, v, cs_run_type(v), NULL, CS_HIDES_NOTHING});
     return true;
 }
 

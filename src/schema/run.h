@@ -55,6 +55,9 @@ struct run {
     struct faults *faults; /* NULL: yes or no is enough */
     const struct where *where;
     const struct scope *scope;
+    enum cs_hiding (*look)(struct cs_str string); /* NULL: nothing is hidden */
+    uint32_t unsure;                              /* judgements that were left open */
+    struct cs_str unsure_at;                      /* the first of them */
 };
 
 /* What the operations of a node look at. */
@@ -63,6 +66,7 @@ struct frame {
     struct cs_json_val value;
     uint8_t type;
     struct seen *seen; /* or NULL: nobody asks */
+    enum cs_hiding hiding;
 };
 
 /* After a no: is it worth going on? Only to find more faults, and only so many. */
@@ -101,7 +105,14 @@ bool cs_run_is_integer(struct run *r, struct cs_json_val number);
 /* The text of a string. */
 struct cs_str cs_run_text(struct run *r, struct cs_json_val v);
 
-/* equal.c: equal as JSON values are; false also when the steps run out. */
+/* Does this string hide something? */
+enum cs_hiding cs_run_hiding(struct run *r, struct cs_json_val string);
+
+/* What is hidden decides here: it may be so, or not. Always true. */
+bool cs_run_unsure(struct run *r);
+
+/* equal.c: equal as JSON values are; false also when the steps run out. Strings of `a` may hide
+ * something. */
 bool cs_run_equal(struct run *r, struct cs_json_val a, struct cs_json_val b);
 
 /* Two equal elements of an array, by index. False: there are none, or the steps ran out. */

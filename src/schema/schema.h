@@ -81,6 +81,26 @@ int cs_schema_check(const struct cs_schema *schema, struct cs_json_val value,
                     struct cs_arena *arena, struct cs_schema_fault *faults, int max,
                     struct cs_err *err);
 
+/*
+ * Strings that stand for something else, which nobody here is to know: no keyword judges what such
+ * a string says. One that only holds something hidden is still a string; one that is hidden as a
+ * whole does for a string, a number, true or false. Where that leaves open whether the value fits,
+ * it fits, and `unsure` says so; so what comes out depends on nothing that is hidden. The names of
+ * members are taken as they are written, but for `propertyNames`.
+ */
+enum cs_hiding { CS_HIDES_NOTHING, CS_HIDES_PART, CS_HIDES_ALL };
+
+struct cs_schema_hidden {
+    enum cs_hiding (*look)(struct cs_str string);
+    bool unsure;         /* out: it is known to fit only as far as it can be seen */
+    struct cs_str where; /* out: the path of the first such string; in the arena */
+};
+
+/* The same as cs_schema_check; `hidden` may be NULL. */
+int cs_schema_check_hidden(const struct cs_schema *schema, struct cs_json_val value,
+                           struct cs_schema_hidden *hidden, struct cs_arena *arena,
+                           struct cs_schema_fault *faults, int max, struct cs_err *err);
+
 /* "repo: is missing ...; owner: must be a string; given 3". */
 void cs_schema_explain(const struct cs_schema_fault *faults, int count, struct cs_buf *out);
 

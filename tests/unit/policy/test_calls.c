@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "policy/policy.h"
+#include "schema/schema.h"
 
 static struct cs_policy *load(const char *json, struct cs_err *err)
 {
@@ -112,12 +113,20 @@ static void limits_come_from_the_last_rule_that_matches(void **state)
     cs_policy_free(p);
 }
 
+static enum cs_hiding hash_hides(struct cs_str s)
+{
+    return cs_str_is(s, "#")                  ? CS_HIDES_ALL
+           : memchr(s.at, '#', s.len) != NULL ? CS_HIDES_PART
+                                              : CS_HIDES_NOTHING;
+}
+
 static int arguments(const struct cs_policy *p, const char *json, struct cs_err *err)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     assert_int_equal(cs_json_parse(cs_str(json), NULL, &doc, err), 0);
     struct cs_target t = target("bank", "transfer", "transfer");
-    return cs_policy_arguments(p, &t, cs_json_root(&doc), err);
+    struct cs_schema_hidden hidden = {.look = hash_hides};
+    return cs_policy_arguments(p, &t, cs_json_root(&doc), &hidden, err);
 }
 
 static void parameters_have_rules(void **state)
@@ -138,6 +147,26 @@ static void parameters_have_rules(void **state)
     assert_int_equal(arguments(p, "{\"to\":\"FR1\"}", &err), -1);
     assert_int_equal(arguments(p, "{\"to\":\"DE1234\"}", &err), -1);
     assert_int_equal(arguments(p, "{\"kind\":\"bribe\"}", &err), -1);
+    cs_policy_free(p);
+}
+
+/* What cannot be judged is denied, and what it is makes no difference. */
+static void what_is_hidden_breaks_a_rule_for_it(void **state)
+{
+    (void)state;
+    struct cs_err err = {0};
+    struct cs_policy *p =
+        load("{\"tools\":{\"rules\":[{\"tool\":\"bank/*\",\"parameters\":{\"amount\":"
+             "{\"max\":100},\"to\":{\"pattern\":\"^DE\"}}}]}}",
+             &err);
+    assert_int_equal(arguments(p, "{\"to\":\"DE1\",\"note\":\"for #\"}", &err), 0);
+    assert_int_equal(arguments(p, "{\"to\":\"DE#\"}", &err), -1);
+    assert_int_equal(err.code, CS_DENIED);
+    assert_contains(err.msg, "rule 'bank/*'");
+    assert_contains(err.msg, "to: holds a token");
+    assert_int_equal(arguments(p, "{\"amount\":\"#\"}", &err), -1);
+    assert_int_equal(arguments(p, "{\"#\":1}", &err), -1);
+    assert_contains(err.msg, "name is a token");
     cs_policy_free(p);
 }
 
@@ -214,6 +243,7 @@ int main(void)
         CS_TEST(a_name_too_long_to_match_is_denied),
         CS_TEST(limits_come_from_the_last_rule_that_matches),
         CS_TEST(parameters_have_rules),
+        CS_TEST(what_is_hidden_breaks_a_rule_for_it),
         CS_TEST(some_calls_may_be_repeated_and_some_results_kept),
         CS_TEST(what_is_not_understood_is_an_error),
     };
