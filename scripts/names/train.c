@@ -38,7 +38,7 @@ struct record {
 };
 
 struct entry {
-    struct cs_word word;
+    struct cs_name_word word;
 };
 
 struct options {
@@ -143,7 +143,7 @@ static void read_lists(struct trainer *t, const char *path)
     char *at = slurp(path, &len);
     for (char *line = strtok_r(at, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
         char kind[16], name[120];
-        struct cs_words words;
+        struct cs_name_words words;
         int which;
         if (sscanf(line, "%15s %*d %119[^\t]", kind, name) != 2)
             continue;
@@ -153,8 +153,8 @@ static void read_lists(struct trainer *t, const char *path)
         if (t->named[which] == cap[which])
             t->names[which] = cs_realloc(t->names[which], cap[which] = cap[which] * 2 + 1024,
                                          sizeof *t->names[which]);
-        cs_words_begin(&words, cs_str(name), cs_str(""));
-        if (cs_words_next(&words, &t->names[which][t->named[which]].word) &&
+        cs_name_words_begin(&words, cs_str(name), cs_str(""));
+        if (cs_name_words_next(&words, &t->names[which][t->named[which]].word) &&
             words.next == words.len)
             t->named[which]++;
     }
@@ -162,7 +162,7 @@ static void read_lists(struct trainer *t, const char *path)
 
 /* --- learning --- */
 
-static const struct span *span_at(const struct view *v, const struct cs_word *w)
+static const struct span *span_at(const struct view *v, const struct cs_name_word *w)
 {
     for (size_t i = 0; i < v->count; i++)
         if (w->start < v->spans[i].end && w->end > v->spans[i].start)
@@ -171,7 +171,7 @@ static const struct span *span_at(const struct view *v, const struct cs_word *w)
 }
 
 /* Other names in the place of those that are there; the same one for the same one. */
-static void on_read(void *ctx, struct cs_word *w)
+static void on_read(void *ctx, struct cs_name_word *w)
 {
     struct trainer *t = ctx;
     const struct span *s;

@@ -44,9 +44,10 @@ static void remember_mail(struct cs_name_memory *m, struct cs_str mail)
         for (end = i; end < len && cs_is_letter(mail.at[end]); end++)
             ;
         if (end - i >= 3)
-            remember(m->mailed, MEMORY / 4, cs_word_hash(cs_strn(mail.at + i, end - i)));
+            remember(m->mailed, MEMORY / 4, cs_name_word_hash(cs_strn(mail.at + i, end - i)));
         if (end - i >= 5)
-            remember(m->mailed, MEMORY / 4, cs_word_hash(cs_strn(mail.at + i + 1, end - i - 1)));
+            remember(m->mailed, MEMORY / 4,
+                     cs_name_word_hash(cs_strn(mail.at + i + 1, end - i - 1)));
     }
 }
 
@@ -61,7 +62,7 @@ struct name {
 struct reading {
     struct cs_name_memory *memory;
     const struct cs_name_eye *eye;
-    struct cs_word words[WINDOW];
+    struct cs_name_word words[WINDOW];
     struct name name;
 };
 
@@ -76,7 +77,7 @@ static void close_name(struct reading *r)
     *n = (struct name){0};
 }
 
-static void add_to_name(struct reading *r, const struct cs_word *w)
+static void add_to_name(struct reading *r, const struct cs_name_word *w)
 {
     struct name *n = &r->name;
     if (w->tag != CS_TAG_I || !n->open) {
@@ -94,7 +95,7 @@ static void add_to_name(struct reading *r, const struct cs_word *w)
 
 static void judge_word(struct reading *r, struct cs_around *a, bool high)
 {
-    struct cs_word *w = a->w[2];
+    struct cs_name_word *w = a->w[2];
     w->tag = CS_TAG_O;
     if (w->shape < CS_SHAPE_NUMBER) {
         w->seen = remembers(r->memory->seen, MEMORY, w->hash);
@@ -112,19 +113,19 @@ void cs_names_read(struct cs_str text, struct cs_str key, bool is_value, bool hi
                    struct cs_name_memory *memory, const struct cs_name_eye *eye)
 {
     struct reading r;
-    struct cs_word none = {.shape = CS_SHAPE_NONE, .gap = CS_GAP_START, .looked = true};
-    struct cs_words source;
+    struct cs_name_word none = {.shape = CS_SHAPE_NONE, .gap = CS_GAP_START, .looked = true};
+    struct cs_name_words source;
     struct cs_around a = {.is_value = is_value};
     size_t count = 0, from = 0;
     bool more = true, first = true;
     r.memory = memory;
     r.eye = eye;
     r.name = (struct name){0};
-    cs_words_begin(&source, text, key);
+    cs_name_words_begin(&source, text, key);
     while (more) {
         size_t until;
-        while (count < WINDOW && (more = cs_words_next(&source, &r.words[count]))) {
-            struct cs_word *w = &r.words[count++];
+        while (count < WINDOW && (more = cs_name_words_next(&source, &r.words[count]))) {
+            struct cs_name_word *w = &r.words[count++];
             if (w->shape == CS_SHAPE_MAIL)
                 remember_mail(memory, cs_strn(text.at + w->start, w->end - w->start));
             if (eye->read)
@@ -187,10 +188,10 @@ void cs_find_names(struct cs_view *view)
                   view->level == CS_PRIVACY_HIGH, memory_of(view), &eye);
 }
 
-void cs_keyed_name(struct cs_view *view, struct cs_sense sense, size_t start, size_t end)
+void cs_name_keep(struct cs_view *view, const struct cs_name_word *words, size_t count)
 {
-    (void)view;
-    (void)sense;
-    (void)start;
-    (void)end;
+    struct cs_name_memory *m = memory_of(view);
+    for (size_t i = 0; i < count; i++)
+        if (words[i].letters > 2)
+            remember(m->seen, MEMORY, words[i].hash);
 }

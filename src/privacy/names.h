@@ -52,7 +52,7 @@ enum cs_gap {
 
 enum cs_name_tag { CS_TAG_O, CS_TAG_B, CS_TAG_I };
 
-struct cs_word {
+struct cs_name_word {
     uint64_t hash; /* of its letters, folded */
     uint32_t start, end;
     uint32_t key;      /* of the last "key:" on its line, or the view's; 0: none */
@@ -70,7 +70,7 @@ struct cs_word {
 
 /* --- names_words.c --- */
 
-struct cs_words {
+struct cs_name_words {
     const char *at;
     size_t len;
     size_t next;
@@ -79,10 +79,10 @@ struct cs_words {
     bool line_start;
 };
 
-void cs_words_begin(struct cs_words *words, struct cs_str text, struct cs_str key);
+void cs_name_words_begin(struct cs_name_words *words, struct cs_str text, struct cs_str key);
 /* False: there are no more. */
-bool cs_words_next(struct cs_words *words, struct cs_word *word);
-uint64_t cs_word_hash(struct cs_str word);
+bool cs_name_words_next(struct cs_name_words *words, struct cs_name_word *word);
+uint64_t cs_name_word_hash(struct cs_str word);
 
 /* --- gazetteer.c --- */
 
@@ -94,7 +94,7 @@ uint64_t cs_word_hash(struct cs_str word);
 
 uint8_t cs_gazetteer(uint64_t hash);
 
-static inline uint8_t cs_word_classes(struct cs_word *word)
+static inline uint8_t cs_name_word_classes(struct cs_name_word *word)
 {
     if (!word->looked) {
         word->classes = word->shape < CS_SHAPE_NUMBER ? cs_gazetteer(word->hash) : 0;
@@ -108,7 +108,7 @@ static inline uint8_t cs_word_classes(struct cs_word *word)
 /* Who decides. The trainer has one of its own. */
 struct cs_around;
 struct cs_name_eye {
-    void (*read)(void *ctx, struct cs_word *word); /* a word came by; may be NULL */
+    void (*read)(void *ctx, struct cs_name_word *word); /* a word came by; may be NULL */
     enum cs_name_tag (*judge)(void *ctx, struct cs_around *around);
     void (*found)(void *ctx, size_t start, size_t end);
     void *ctx;
@@ -119,6 +119,9 @@ struct cs_name_memory *cs_name_memory_new(void);
 void cs_names_read(struct cs_str text, struct cs_str key, bool is_value, bool high,
                    struct cs_name_memory *memory, const struct cs_name_eye *eye);
 
+/* Words of a name that is known from elsewhere. */
+void cs_name_keep(struct cs_view *view, const struct cs_name_word *words, size_t count);
+
 /* --- names_model.c --- */
 
 #define CS_NAME_FEATURES 48
@@ -127,10 +130,10 @@ void cs_names_read(struct cs_str text, struct cs_str key, bool is_value, bool hi
 
 /* Words around the one in question; those outside of the text have the shape NONE. */
 struct cs_around {
-    struct cs_word *w[5]; /* two before it, itself, two after it */
-    bool is_value;        /* the text is one value */
-    uint8_t words;        /* of a value: how many, at most 7 */
-    bool strange;         /* leave out what is known about the very word */
+    struct cs_name_word *w[5]; /* two before it, itself, two after it */
+    bool is_value;             /* the text is one value */
+    uint8_t words;             /* of a value: how many, at most 7 */
+    bool strange;              /* leave out what is known about the very word */
 };
 
 /* Slots of the weights. Returns how many. */
@@ -141,6 +144,6 @@ bool cs_name_candidate(struct cs_around *around, bool high);
 enum cs_name_tag cs_name_decide(struct cs_around *around, int lean);
 int cs_name_lean(enum cs_privacy_level level);
 /* May a name go on over this gap? */
-bool cs_name_goes_on(const struct cs_word *before, const struct cs_word *word);
+bool cs_name_goes_on(const struct cs_name_word *before, const struct cs_name_word *word);
 
 #endif

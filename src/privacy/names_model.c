@@ -29,15 +29,16 @@ static unsigned coarse(unsigned c)
     return first + 3 * last + 9 * word + 27 * (CS_GAZ_PLACE(c) | CS_GAZ_STOP(c));
 }
 
-static unsigned length_of(const struct cs_word *w)
+static unsigned length_of(const struct cs_name_word *w)
 {
     return w->letters < 4 ? w->letters : w->letters < 7 ? 4 : w->letters < 11 ? 5 : 6;
 }
 
 size_t cs_name_features(struct cs_around *a, uint32_t f[CS_NAME_FEATURES])
 {
-    struct cs_word *w = a->w[2], *l = a->w[1], *r = a->w[3], *ll = a->w[0], *rr = a->w[4];
-    unsigned c = cs_word_classes(w), cl = cs_word_classes(l), cr = cs_word_classes(r);
+    struct cs_name_word *w = a->w[2], *l = a->w[1], *r = a->w[3], *ll = a->w[0], *rr = a->w[4];
+    unsigned c = cs_name_word_classes(w), cl = cs_name_word_classes(l),
+             cr = cs_name_word_classes(r);
     unsigned k = coarse(c), kl = coarse(cl), kr = coarse(cr), shape = w->shape;
     unsigned tags = l->tag * 3u + ll->tag;
     uint64_t gaps = w->gap * 32u + r->gap, look = shape * 64u + k;
@@ -93,7 +94,7 @@ size_t cs_name_features(struct cs_around *a, uint32_t f[CS_NAME_FEATURES])
 
 bool cs_name_candidate(struct cs_around *a, bool high)
 {
-    struct cs_word *w = a->w[2];
+    struct cs_name_word *w = a->w[2];
     unsigned c, known;
     if (w->shape >= CS_SHAPE_NUMBER)
         return false;
@@ -102,14 +103,14 @@ bool cs_name_candidate(struct cs_around *a, bool high)
         return true;
     if (w->letters < 2 || w->shape == CS_SHAPE_MIXED)
         return false;
-    c = cs_word_classes(w);
+    c = cs_name_word_classes(w);
     known = CS_GAZ_FIRST(c) | CS_GAZ_LAST(c);
     if (w->shape == CS_SHAPE_UPPER)
         return known > 0;
     return known >= 2 && (high || CS_GAZ_WORD(c) == 0);
 }
 
-bool cs_name_goes_on(const struct cs_word *before, const struct cs_word *w)
+bool cs_name_goes_on(const struct cs_name_word *before, const struct cs_name_word *w)
 {
     return before->tag != CS_TAG_O &&
            (w->gap == CS_GAP_SPACE || w->gap == CS_GAP_HYPHEN || w->gap == CS_GAP_INITIAL ||

@@ -49,7 +49,7 @@ static size_t wide_letter(const unsigned char *at, size_t left, char *folded, bo
 
 /* A letter: how many bytes it has, 0 for none; `folded` is 0 where its bytes count as they are, and
  * 1 for a mark that does not count. */
-static size_t letter(const struct cs_words *t, size_t i, char *folded, bool *upper)
+static size_t letter(const struct cs_name_words *t, size_t i, char *folded, bool *upper)
 {
     unsigned char a = i < t->len ? (unsigned char)t->at[i] : 0;
     if (a < 0x80) {
@@ -61,7 +61,7 @@ static size_t letter(const struct cs_words *t, size_t i, char *folded, bool *upp
                           : 0;
 }
 
-static size_t apostrophe(const struct cs_words *t, size_t i)
+static size_t apostrophe(const struct cs_name_words *t, size_t i)
 {
     if (i < t->len && t->at[i] == '\'')
         return 1;
@@ -99,7 +99,7 @@ static void spell(struct spelling *s, const char *at, size_t n, char folded, boo
     s->letters++;
 }
 
-static size_t spell_letters(const struct cs_words *t, size_t i, struct spelling *s)
+static size_t spell_letters(const struct cs_name_words *t, size_t i, struct spelling *s)
 {
     char folded;
     bool upper;
@@ -109,7 +109,7 @@ static size_t spell_letters(const struct cs_words *t, size_t i, struct spelling 
 }
 
 /* Letters, with apostrophes inside: O'Brien, but not the one of Maria's. */
-static size_t spell_word(const struct cs_words *t, size_t i, struct spelling *s)
+static size_t spell_word(const struct cs_name_words *t, size_t i, struct spelling *s)
 {
     for (;;) {
         struct spelling rest;
@@ -160,7 +160,8 @@ static bool goes_on(char c, bool url)
 }
 
 /* From `i` to the end of a run that is no word; its letters are spelled on, for it may be a key. */
-static size_t run_on(const struct cs_words *t, size_t i, struct spelling *s, struct cs_word *w)
+static size_t run_on(const struct cs_name_words *t, size_t i, struct spelling *s,
+                     struct cs_name_word *w)
 {
     size_t from = w->start;
     bool url = false;
@@ -182,7 +183,7 @@ static size_t run_on(const struct cs_words *t, size_t i, struct spelling *s, str
     return i;
 }
 
-static size_t read_number(const struct cs_words *t, size_t i, struct cs_word *w)
+static size_t read_number(const struct cs_name_words *t, size_t i, struct cs_name_word *w)
 {
     struct spelling s = {.hash = HASH_SEED};
     size_t end = i;
@@ -199,7 +200,7 @@ static size_t read_number(const struct cs_words *t, size_t i, struct cs_word *w)
     return end > i ? end : i + 1;
 }
 
-static bool is_code(const struct cs_words *t, size_t i, const struct spelling *s)
+static bool is_code(const struct cs_name_words *t, size_t i, const struct spelling *s)
 {
     char c = i < t->len ? t->at[i] : '\0', d = i + 1 < t->len ? t->at[i + 1] : '\0';
     if (cs_is_digit(c) || c == '_' || c == '$')
@@ -230,7 +231,7 @@ static bool is_title(const struct spelling *s)
     return false;
 }
 
-static size_t read_word(struct cs_words *t, size_t i, struct cs_word *w)
+static size_t read_word(struct cs_name_words *t, size_t i, struct cs_name_word *w)
 {
     struct spelling s = {.hash = HASH_SEED};
     size_t end = spell_word(t, i, &s);
@@ -249,7 +250,7 @@ static size_t read_word(struct cs_words *t, size_t i, struct cs_word *w)
     return end;
 }
 
-static size_t read_handle(const struct cs_words *t, size_t i, struct cs_word *w)
+static size_t read_handle(const struct cs_name_words *t, size_t i, struct cs_name_word *w)
 {
     size_t end = i + 1;
     while (end < t->len && (cs_is_alnum(t->at[end]) || t->at[end] == '_' || t->at[end] == '-'))
@@ -260,7 +261,7 @@ static size_t read_handle(const struct cs_words *t, size_t i, struct cs_word *w)
 }
 
 /* <tag ...>: 0 if it is none. */
-static size_t markup(const struct cs_words *t, size_t i)
+static size_t markup(const struct cs_name_words *t, size_t i)
 {
     size_t end = i + 1, most = i + 120 < t->len ? i + 120 : t->len;
     if (end < most && t->at[end] == '/')
@@ -273,7 +274,7 @@ static size_t markup(const struct cs_words *t, size_t i)
     return end < most && t->at[end] == '>' ? end + 1 : 0;
 }
 
-static size_t entity(const struct cs_words *t, size_t i)
+static size_t entity(const struct cs_name_words *t, size_t i)
 {
     size_t end = i + 1;
     while (end < t->len && end < i + 9 && (cs_is_alnum(t->at[end]) || t->at[end] == '#'))
@@ -302,9 +303,9 @@ struct between {
     bool blank; /* there was a blank in it */
 };
 
-uint64_t cs_word_hash(struct cs_str word)
+uint64_t cs_name_word_hash(struct cs_str word)
 {
-    struct cs_words t = {.at = word.at, .len = word.len};
+    struct cs_name_words t = {.at = word.at, .len = word.len};
     struct spelling s = {.hash = HASH_SEED};
     for (size_t i = 0; i < word.len; i++)
         i = spell_letters(&t, i, &s);
@@ -322,11 +323,11 @@ static uint32_t key_before(const char *at, size_t end, uint32_t otherwise)
     while (from > most && cs_is_letter(at[from - 1]) &&
            !(from < end && at[from] >= 'A' && at[from] <= 'Z' && at[from - 1] >= 'a'))
         from--;
-    return end > from ? (uint32_t)cs_word_hash(cs_strn(at + from, end - from)) | 1 : otherwise;
+    return end > from ? (uint32_t)cs_name_word_hash(cs_strn(at + from, end - from)) | 1 : otherwise;
 }
 
 /* One sign of more than one byte. */
-static size_t wide_sign(const struct cs_words *t, size_t i, uint8_t *gap)
+static size_t wide_sign(const struct cs_name_words *t, size_t i, uint8_t *gap)
 {
     size_t end = i + 1;
     while (end < t->len && ((unsigned char)t->at[end] & 0xC0) == 0x80)
@@ -341,14 +342,14 @@ static size_t wide_sign(const struct cs_words *t, size_t i, uint8_t *gap)
 }
 
 /* The 's of Maria's. */
-static bool possessive(const struct cs_words *t, size_t i)
+static bool possessive(const struct cs_name_words *t, size_t i)
 {
     size_t n = apostrophe(t, i);
     return n > 0 && i + n < t->len && (t->at[i + n] | 0x20) == 's' &&
            (i + n + 1 == t->len || !cs_is_alnum(t->at[i + n + 1]));
 }
 
-static void join_gap(const struct cs_words *t, struct between *b, uint8_t gap)
+static void join_gap(const struct cs_name_words *t, struct between *b, uint8_t gap)
 {
     if (gap == CS_GAP_STOP && t->initial && b->gap == CS_GAP_NONE)
         gap = CS_GAP_INITIAL;
@@ -362,7 +363,7 @@ static void join_gap(const struct cs_words *t, struct between *b, uint8_t gap)
         b->gap = gap;
 }
 
-static size_t read_gap(struct cs_words *t, size_t i, struct between *b)
+static size_t read_gap(struct cs_name_words *t, size_t i, struct between *b)
 {
     char c = t->at[i];
     uint8_t gap = gap_of((unsigned char)c);
@@ -386,13 +387,13 @@ static size_t read_gap(struct cs_words *t, size_t i, struct between *b)
     return skip > end ? skip : end;
 }
 
-void cs_words_begin(struct cs_words *t, struct cs_str text, struct cs_str key)
+void cs_name_words_begin(struct cs_name_words *t, struct cs_str text, struct cs_str key)
 {
-    *t = (struct cs_words){.at = text.at, .len = text.len, .line_start = true};
+    *t = (struct cs_name_words){.at = text.at, .len = text.len, .line_start = true};
     t->view_key = t->key = key_before(key.at, key.len, 0);
 }
 
-static bool begins(const struct cs_words *t, size_t i)
+static bool begins(const struct cs_name_words *t, size_t i)
 {
     char c = t->at[i], folded;
     bool upper;
@@ -401,7 +402,7 @@ static bool begins(const struct cs_words *t, size_t i)
     return cs_is_alnum(c) || ((unsigned char)c >= 0x80 && letter(t, i, &folded, &upper) > 0);
 }
 
-bool cs_words_next(struct cs_words *t, struct cs_word *w)
+bool cs_name_words_next(struct cs_name_words *t, struct cs_name_word *w)
 {
     struct between b = {.gap = t->next == 0 ? CS_GAP_START : CS_GAP_NONE};
     size_t i = t->next;
@@ -411,7 +412,7 @@ bool cs_words_next(struct cs_words *t, struct cs_word *w)
         return false;
     if (b.gap == CS_GAP_COMMA && !b.blank)
         b.gap = CS_GAP_COMMA_GLUED;
-    *w = (struct cs_word){.start = (uint32_t)i, .gap = b.gap, .key = t->key};
+    *w = (struct cs_name_word){.start = (uint32_t)i, .gap = b.gap, .key = t->key};
     w->line_start = t->line_start;
     if (cs_is_digit(t->at[i]))
         t->next = read_number(t, i, w);
