@@ -571,7 +571,7 @@ static const char plain[] = "aaaaaaaceeeeiiiidnooooo?ouuuuyt?"
                             "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkklllllll"
                             "lllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
-size_t cs_fold(const char *at, size_t len, char *to, size_t room)
+size_t cs_cue_fold(const char *at, size_t len, char *to, size_t room)
 {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
@@ -597,7 +597,7 @@ size_t cs_fold(const char *at, size_t len, char *to, size_t room)
 unsigned cs_cue_of(const char *word, size_t len)
 {
     char folded[WORD_LONGEST + 1];
-    size_t n = cs_fold(word, len, folded, WORD_LONGEST);
+    size_t n = cs_cue_fold(word, len, folded, WORD_LONGEST);
     folded[n] = '\0';
     size_t low = 0, high = CS_COUNT(cues);
     while (n > 0 && low < high) {

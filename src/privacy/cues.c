@@ -20,7 +20,7 @@ static unsigned cues_of_key(struct cs_str key)
             says |= cs_cue_of(key.at + start, i - start);
         start = hump ? i : i + 1;
     }
-    return says;
+    return says & ~(unsigned)CS_CUE_CALL; /* "text", "contact" hold anything */
 }
 
 static bool is_word_byte(char c)
@@ -54,7 +54,7 @@ static bool is_dob(const struct cs_view *view, size_t at)
 static bool is_ne_le(const struct cs_view *view, size_t word, size_t end, size_t next)
 {
     char folded[4];
-    size_t n = cs_fold(view->at + word, end - word, folded, sizeof folded);
+    size_t n = cs_cue_fold(view->at + word, end - word, folded, sizeof folded);
     return ((n == 2 && memcmp(folded, "ne", 2) == 0) ||
             (n == 3 && memcmp(folded, "nee", 3) == 0)) &&
            (cs_view_at(view, next) | 0x20) == 'l' && (cs_view_at(view, next + 1) | 0x20) == 'e';

@@ -32,7 +32,7 @@ static const char *const month_rests[] = {
 static unsigned month_of(const char *word, size_t len)
 {
     char folded[MONTH_LONGEST];
-    size_t n = len <= MONTH_LONGEST ? cs_fold(word, len, folded, sizeof folded) : 0;
+    size_t n = len <= MONTH_LONGEST ? cs_cue_fold(word, len, folded, sizeof folded) : 0;
     if (n < 3)
         return 0;
     for (size_t i = 0; i < CS_COUNT(months); i++) {

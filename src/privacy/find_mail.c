@@ -32,7 +32,7 @@ static bool is_file_end(const char *at, size_t len)
         "log",  "pdf",   "ico",     "bmp",   "avif",   "map",    "node",  "wasm", "conf",
         "ini",  "local", "service", "timer", "socket", "target", "mount", "git"};
     char folded[8];
-    size_t n = cs_fold(at, len, folded, sizeof folded);
+    size_t n = cs_cue_fold(at, len, folded, sizeof folded);
     for (size_t i = 0; n > 0 && i < CS_COUNT(ends); i++)
         if (strlen(ends[i]) == n && memcmp(folded, ends[i], n) == 0)
             return true;

@@ -198,7 +198,7 @@ static size_t extension(const struct cs_view *view, size_t end)
         if (view->len - i < n || i >= view->len)
             continue;
         char folded[16];
-        if (cs_fold(view->at + i, n, folded, sizeof folded) != n ||
+        if (cs_cue_fold(view->at + i, n, folded, sizeof folded) != n ||
             memcmp(folded, words[k], n) != 0)
             continue;
         while (j < view->len && j - i < n + 2 &&

@@ -28,7 +28,7 @@ enum cs_cue {
 };
 
 /* Lower case, and without accents; 0 if it is longer than `room`. */
-size_t cs_fold(const char *at, size_t len, char *to, size_t room);
+size_t cs_cue_fold(const char *at, size_t len, char *to, size_t room);
 /* What a word says. */
 unsigned cs_cue_of(const char *word, size_t len);
 /*
