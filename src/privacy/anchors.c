@@ -88,7 +88,13 @@ static void digits(struct walk *w)
         w->i = i;
         return;
     }
-    size_t next = cs_find_number(view, from), address = cs_find_address(view, from);
+    size_t next = cs_find_vendor(view, from);
+    if (next > i) {
+        w->i = w->run = next;
+        return;
+    }
+    next = cs_find_number(view, from);
+    size_t address = cs_find_address(view, from);
     if (address > next)
         next = address;
     /* Letters right after it belong to the same word. */
