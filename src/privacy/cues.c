@@ -84,10 +84,11 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
             if (c == '.' || c == '!' || c == '?' || c == ';' || c == '|' || c == '\t')
                 ended = true;
         }
-        if (i == low)
+        if (i <= low)
             break;
         size_t end = i;
-        while (i > low && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
+        /* A word that begins before `low` is read in full. */
+        while (i > 0 && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
             i--;
         if (cs_is_digit(view->at[i])) {
             if (end - i > 1)

@@ -119,7 +119,7 @@ static enum sure north_american(const struct cs_digits *d, unsigned *last)
     if (from == 1 && d->group[1].sep != one && d->group[1].sep != ' ')
         return POSSIBLE;
     if (one == '-')
-        return valid ? CERTAIN : POSSIBLE;
+        return valid ? CERTAIN : d->digits[d->group[from].first] >= '2' ? LIKELY : POSSIBLE;
     return valid ? LIKELY : POSSIBLE;
 }
 
@@ -286,6 +286,8 @@ size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
     size_t end = cs_digits_end(d, last), whole = extension(view, end);
     if (whole == end && cs_open_behind(view, end))
         return 0;
+    if (whole > end && sure == POSSIBLE && d->total >= 7)
+        sure = LIKELY;
     return is_believed(view, d, last, sure) ? whole : 0;
 }
 
