@@ -151,6 +151,9 @@ const char *const cs_migrations[] = {
     ") WITHOUT ROWID;"
     "CREATE INDEX holds_execution ON holds (execution);",
 
+    /* Whoever shows this key may ask for values instead of tokens. */
+    "ALTER TABLE keys ADD COLUMN reveal INTEGER NOT NULL DEFAULT 0;",
+
     NULL,
 };
 
