@@ -151,7 +151,11 @@ const char *const cs_migrations[] = {
     ") WITHOUT ROWID;"
     "CREATE INDEX holds_execution ON holds (execution);",
 
-    /* Whoever shows this key may ask for values instead of tokens. */
+    /* 4: sealed entries of vaults, of sessions and of executions that outlive their process. */
+    "CREATE TABLE vaults (seq INTEGER PRIMARY KEY, owner TEXT NOT NULL, sealed BLOB NOT NULL);"
+    "CREATE INDEX vaults_owner ON vaults (owner);",
+
+    /* 5: whoever shows this key may ask for values instead of tokens. */
     "ALTER TABLE keys ADD COLUMN reveal INTEGER NOT NULL DEFAULT 0;",
 
     NULL,

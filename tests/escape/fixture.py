@@ -24,6 +24,8 @@ TOOLS = {
     "strict": ("Wants a code of exactly three letters.",
                {"type": "object", "required": ["code"], "additionalProperties": False,
                 "properties": {"code": {"type": "string", "pattern": "^[A-Za-z]{3}$"}}}, {}),
+    "join": ("Puts texts together.", {"type": "object", "properties": {"parts": {"type": "array", "items": TEXT}}},
+             {"readOnlyHint": True}),
     "danger": ("Does something that a person has to approve.",
                {"type": "object", "properties": {"note": TEXT}}, {"destructiveHint": True}),
     "forbidden": ("Exists, and is granted to nobody.", ANY, {"destructiveHint": True}),
@@ -55,6 +57,9 @@ class Fixture:
         if set(args) != {"code"} or not isinstance(args["code"], str) or not re.fullmatch("[A-Za-z]{3}", args["code"]):
             raise ValueError("code must be three letters, and there is nothing else")
         return {"ok": True}
+
+    def join(self, args):
+        return {"text": "".join(args.get("parts", []))}
 
     def danger(self, args):
         self.note(self.ledger, {"tool": "danger", "note": args.get("note")})
