@@ -6,6 +6,7 @@
 #define CUE_BACK  40
 #define NEAR_BACK 16
 #define EXT_MOST  6
+#define NO_PHONE  (CS_CUE_CARD | CS_CUE_SSN | CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_BIRTH)
 
 /* Codes of countries, and how many digits follow. What is not here is no code. */
 static const struct country {
@@ -257,7 +258,9 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
         return !(cs_cues_before(view, d->start, NEAR_BACK, CS_CUE_PHONE | CS_CUE_CALL) &
                  CS_CUE_OTHER) ||
                d->plus || d->group[0].sep == '(';
-    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL);
+    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL | NO_PHONE);
+    if (says & NO_PHONE)
+        return false;
     if (says & CS_CUE_PHONE)
         return digits >= 7 || (last > 0 && digits >= 5);
     unsigned after = cs_cues_after(view, end, CS_CUE_LINE);
