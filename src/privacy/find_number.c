@@ -1,8 +1,250 @@
-/* What begins with digits: SSN, cards, phones, IPv4, dates of birth. */
-#include "privacy/find.h"
+/* What begins with digits: the number is cut into its groups once, and each kind looks at them. */
+#include <string.h>
+
+#include "privacy/personal.h"
+
+#define CUE_BACK  32
+#define LOOK_MOST 64 /* bytes of one number with all its groups */
+
+/* One byte of ASCII for a blank or a dash of Unicode, and how long that is; 0: none. */
+static char sign_at(const struct cs_view *view, size_t i, size_t *len)
+{
+    unsigned char a = (unsigned char)cs_view_at(view, i),
+                  b = (unsigned char)cs_view_at(view, i + 1);
+    unsigned char c = (unsigned char)cs_view_at(view, i + 2);
+    *len = 1;
+    if (a < 0x80)
+        return (char)a;
+    if (a == 0xC2 && b == 0xA0) {
+        *len = 2;
+        return ' ';
+    }
+    *len = 3;
+    if (a == 0xE2 && b == 0x80 && (c == 0x89 || c == 0xAF || c == 0x87))
+        return ' ';
+    if (a == 0xE2 && b == 0x80 && c >= 0x90 && c <= 0x95)
+        return '-';
+    return '\0';
+}
+
+/* What stands between two groups; where the next one begins, or 0. */
+static size_t next_group(const struct cs_view *view, size_t i, bool open, char *sep)
+{
+    size_t len;
+    char c = sign_at(view, i, &len);
+    if (open) {
+        if (c != ')')
+            return 0;
+        *sep = ')';
+        i += len;
+        c = sign_at(view, i, &len);
+        if (c == ' ' || c == '-' || c == '.' || c == '/')
+            i += len;
+        return cs_is_digit(cs_view_at(view, i)) ? i : 0;
+    }
+    if (c == '(') {
+        *sep = '(';
+        return cs_is_digit(cs_view_at(view, i + 1)) ? i + 1 : 0;
+    }
+    if (c != ' ' && c != '-' && c != '.' && c != '/')
+        return 0;
+    *sep = c;
+    i += len;
+    if (c == ' ' && (cs_view_at(view, i) == '-' || cs_view_at(view, i) == '/') &&
+        cs_view_at(view, i + 1) == ' ') { /* "555 - 1234" */
+        *sep = '-';
+        i += 2;
+    }
+    if (cs_view_at(view, i) == '(') {
+        *sep = '(';
+        i++;
+    }
+    return cs_is_digit(cs_view_at(view, i)) ? i : 0;
+}
+
+bool cs_digits_read(const struct cs_view *view, size_t at, struct cs_digits *d)
+{
+    size_t i = at;
+    char sep = 0;
+    d->start = at;
+    d->plus = false;
+    d->more = false;
+    d->count = d->total = 0;
+    if (cs_view_at(view, i) == '+') {
+        d->plus = true;
+        i++;
+    }
+    if (cs_view_at(view, i) == '(') {
+        sep = '(';
+        i++;
+    }
+    if (d->plus && cs_view_at(view, i) == '+') /* "(+49) 30" */
+        i++;
+    while (i - at < LOOK_MOST) {
+        size_t start = i;
+        while (i < view->len && cs_is_digit(view->at[i])) {
+            if (d->total == CS_DIGITS)
+                return false;
+            d->digits[d->total++] = view->at[i++];
+        }
+        if (i == start)
+            return false;
+        d->group[d->count].at = start;
+        d->group[d->count].len = (unsigned)(i - start);
+        d->group[d->count].first = d->total - (unsigned)(i - start);
+        d->group[d->count].sep = sep;
+        d->count++;
+        size_t next = next_group(view, i, sep == '(', &sep);
+        if (next == 0)
+            break;
+        if (d->count == CS_GROUPS || d->total == CS_DIGITS) {
+            d->more = true;
+            break;
+        }
+        i = next;
+    }
+    return d->count > 0;
+}
+
+bool cs_open_before(const struct cs_view *view, size_t at)
+{
+    if (at == 0)
+        return false;
+    char c = view->at[at - 1];
+    if (cs_is_alnum(c) || c == '_')
+        return true;
+    if ((unsigned char)c >= 0x80) { /* a letter, unless it is a blank, a dash, a quotation mark */
+        if (at >= 2 && (unsigned char)view->at[at - 2] == 0xC2)
+            return false;
+        return !(at >= 3 && (unsigned char)view->at[at - 3] >= 0xE2);
+    }
+    return (c == '.' || c == '-' || c == '/' || c == ',') && at >= 2 &&
+           cs_is_digit(view->at[at - 2]);
+}
+
+bool cs_open_behind(const struct cs_view *view, size_t end)
+{
+    char c = cs_view_at(view, end), next = cs_view_at(view, end + 1);
+    if (cs_is_alnum(c) || c == '_')
+        return true;
+    if ((unsigned char)c >= 0x80)
+        return (unsigned char)c >= 0xC3 && (unsigned char)c < 0xE2;
+    return (c == '.' || c == '-' || c == '/') && cs_is_digit(next);
+}
+
+/* Passports and licences of digits alone: only after a word that says so. */
+static size_t papers(struct cs_view *view, const struct cs_digits *d)
+{
+    unsigned len = d->group[0].len;
+    size_t end = cs_digits_end(d, 0);
+    if (d->plus || d->group[0].sep || len < 6 || len > 12 || cs_open_behind(view, end))
+        return 0;
+    unsigned says =
+        cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
+    if ((says & CS_CUE_PASSPORT) && len >= 7 && len <= 9)
+        cs_hit(view, CS_PII_PASSPORT, d->start, end);
+    else if ((says & CS_CUE_DRIVER) || ((says & CS_CUE_LICENCE) && (says & CS_CUE_NUMBER)))
+        cs_hit(view, CS_PII_LICENCE, d->start, end);
+    else
+        return 0;
+    return end;
+}
+
+/* The end of what hangs together: a number that is refused is not looked at again in pieces. */
+static size_t refused(const struct cs_view *view, const struct cs_digits *d)
+{
+    unsigned last = 0;
+    while (last + 1 < d->count && d->group[last + 1].sep != ' ' && d->group[last + 1].sep != '(' &&
+           d->group[last + 1].sep != ')')
+        last++;
+    size_t end = cs_digits_end(d, last);
+    while (end < view->len && cs_is_alnum(view->at[end]))
+        end++;
+    return end;
+}
+
+static size_t word_end(const struct cs_view *view, size_t i)
+{
+    while (i < view->len && (cs_is_alnum(view->at[i]) || view->at[i] == '_'))
+        i++;
+    return i;
+}
+
+static size_t birth(struct cs_view *view, size_t at)
+{
+    size_t start, end = cs_date_end(view, at, &start);
+    if (end == 0)
+        return 0;
+    bool compact = end - start == 8 && cs_is_digit(view->at[start + 2]) &&
+                   cs_is_digit(view->at[start + 4]) && cs_is_digit(view->at[start + 5]);
+    if (view->level >= CS_PRIVACY_MEDIUM && cs_date_is_birth(view, start, end))
+        cs_hit(view, CS_PII_DATE_OF_BIRTH, start, end);
+    else if (compact)
+        return 0; /* any eight digits */
+    return end;
+}
+
+/* Before the groups are read: most numbers are none of these. */
+static bool is_dull(const struct cs_view *view, size_t at, size_t end)
+{
+    char next = cs_view_at(view, end);
+    if (end - at > 19 || next == '_' || (cs_is_letter(next) && next != 'x' && next != 'e'))
+        return true;
+    /* A short number that nothing is joined to. */
+    return end - at < 6 && next != ' ' && next != '-' && next != '.' && next != '/' &&
+           next != ')' && next != '(' && (unsigned char)next < 0x80;
+}
 
 size_t cs_find_number(struct cs_view *view, size_t at)
 {
-    (void)view;
-    return at + 1;
+    if (cs_open_before(view, at))
+        return word_end(view, at + 1);
+    size_t end = at;
+    bool sign = !cs_is_digit(view->at[at]);
+    while (end < view->len && (cs_is_digit(view->at[end]) || (sign && end - at < 2)))
+        end++;
+    if (!sign && end - at <= 4) { /* days, months and years */
+        size_t date = birth(view, at);
+        if (date > 0)
+            return date;
+    }
+    if (is_dull(view, at, end))
+        return word_end(view, end);
+    if (end - at <= 3 && !sign && view->at[end] == '.') {
+        size_t ip = cs_ip4_end(view, at);
+        if (ip > 0) {
+            if (view->level >= CS_PRIVACY_MEDIUM)
+                cs_hit(view, CS_PII_IP_ADDRESS, at, ip);
+            return ip;
+        }
+    }
+    if (end - at == 8 && !sign) {
+        size_t date = birth(view, at);
+        if (date > 0)
+            return date;
+    }
+    struct cs_digits d;
+    if (!cs_digits_read(view, at, &d))
+        return word_end(view, end);
+    size_t found = cs_ssn_end(view, &d);
+    if (found > 0) {
+        cs_hit(view, CS_PII_SSN, at, found);
+        return found;
+    }
+    found = cs_card_end(view, &d);
+    if (found > 0) {
+        cs_hit(view, CS_PII_CREDIT_CARD, at, found);
+        return found;
+    }
+    if (view->level < CS_PRIVACY_MEDIUM)
+        return refused(view, &d);
+    found = papers(view, &d);
+    if (found > 0)
+        return found;
+    found = cs_phone_end(view, &d);
+    if (found > 0) {
+        cs_hit(view, CS_PII_PHONE, at, found);
+        return found;
+    }
+    return refused(view, &d);
 }

@@ -1,9 +1,63 @@
-/* Secrets that only their randomness gives away. */
-#include "privacy/find.h"
+/*
+ * Secrets that only their randomness gives away. Without a key that is nearly nothing: checksums,
+ * ids and pictures are just as random. So some shapes that no prefix tells, and at HIGH the rest.
+ */
+#include "privacy/secret.h"
+
+#include "privacy/vendors.h"
+
+#define RANDOM_MIN 24
+#define RANDOM_MAX 255
+
+/* Shapes with their mark in the middle or at the end. */
+static bool marked(struct cs_view *view, size_t start, size_t end)
+{
+    struct cs_str s = {view->at + start, end - start};
+    /* Mailchimp: 32 hex digits, and the data centre. */
+    if (s.len >= 36 && s.len <= 37 && memcmp(s.at + 32, "-us", 3) == 0 &&
+        cs_vendor_match(view, start, "h32") == start + 32) {
+        cs_hit(view, CS_PII_API_KEY, start, end);
+        return true;
+    }
+    static const char terraform[] = ".atlasv1.", azure[] = "JQQJ99";
+    const char *found = memmem(s.at, s.len, terraform, sizeof terraform - 1);
+    if (found && found - s.at == 14 && s.len > 80 && s.len < 110) {
+        cs_hit(view, CS_PII_API_KEY, start, end);
+        return true;
+    }
+    /* Keys of Azure carry a signature: see that it stands where it must. */
+    found = memmem(s.at, s.len, azure, sizeof azure - 1);
+    if (found && s.len == 84 && found - s.at == 52) {
+        cs_hit(view, CS_PII_API_KEY, start, end);
+        return true;
+    }
+    return false;
+}
+
+/* Hashes and ids: what programs give out by the thousand. */
+static bool is_id(struct cs_str s, const struct cs_mix *mix)
+{
+    if (mix->hex || cs_is_uuid(s) || mix->digit + mix->other == s.len)
+        return true;
+    return cs_str_starts(s, "sha") || cs_str_has(s, "sha256") || cs_str_has(s, "sha512") ||
+           cs_str_starts(s, "AAAAB3NzaC1") || cs_str_starts(s, "AAAAC3NzaC1") ||
+           cs_str_starts(s, "iVBORw0KGgo") || cs_str_starts(s, "pk_") || cs_str_starts(s, "MIIB");
+}
 
 size_t cs_find_opaque(struct cs_view *view, size_t start, size_t end)
 {
-    (void)view;
-    (void)start;
+    if (end - start > RANDOM_MAX || end - start < RANDOM_MIN)
+        return end;
+    if (marked(view, start, end) || view->level < CS_PRIVACY_HIGH)
+        return end;
+    struct cs_str s = {view->at + start, end - start};
+    struct cs_mix mix = cs_mix_of(s);
+    if (is_id(s, &mix) || !cs_is_random(s) || cs_is_sample(s) || cs_is_code(s))
+        return end;
+    /* Of all three sorts, and changing between them as no word or path does. */
+    if (mix.lower == 0 || mix.upper == 0 || mix.digit < 2 || mix.bits < 3.7F ||
+        mix.cases * 5 < s.len || mix.other * 6 > s.len)
+        return end;
+    cs_hit(view, CS_PII_SECRET, start, end);
     return end;
 }

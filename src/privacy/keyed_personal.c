@@ -1,10 +1,190 @@
 /* Personal values, by the keys that they stand under. */
-#include "privacy/find.h"
+#include <string.h>
+
+#include "privacy/personal.h"
+
+/* Without blanks and quotation marks around it. */
+static void trim(const struct cs_view *view, size_t *start, size_t *end)
+{
+    while (*start < *end && (view->at[*start] == ' ' || view->at[*start] == '\t' ||
+                             view->at[*start] == '"' || view->at[*start] == '\''))
+        ++*start;
+    while (*end > *start &&
+           (view->at[*end - 1] == ' ' || view->at[*end - 1] == '\t' || view->at[*end - 1] == '"' ||
+            view->at[*end - 1] == '\'' || view->at[*end - 1] == ',' || view->at[*end - 1] == ';' ||
+            view->at[*end - 1] == '\r' || view->at[*end - 1] == '\n'))
+        --*end;
+}
+
+/* The first digit, or what opens its number. */
+static size_t first_digit(const struct cs_view *view, size_t start, size_t end)
+{
+    size_t i = start;
+    while (i < end && !cs_is_digit(view->at[i]))
+        i++;
+    if (i < end && i > start && view->at[i - 1] == '(')
+        i--;
+    if (i < end && i > start && view->at[i - 1] == '+')
+        i--;
+    return i;
+}
+
+static void keyed_phone(struct cs_view *view, size_t start, size_t end)
+{
+    struct cs_view part = *view;
+    part.len = end;
+    struct cs_digits d;
+    unsigned most = 4; /* "030 1234 / 0171 5678" */
+    for (size_t i = first_digit(view, start, end); i < end && most > 0; most--) {
+        size_t stop = cs_digits_read(&part, i, &d) ? cs_phone_keyed(&part, &d) : 0;
+        if (stop > 0 && (i == start || !cs_is_alnum(view->at[i - 1])))
+            cs_hit(view, CS_PII_PHONE, i, stop);
+        size_t next = stop > 0 ? stop : i + 1;
+        while (next < end && stop == 0 && cs_is_digit(view->at[next]))
+            next++;
+        i = first_digit(view, next, end);
+    }
+}
+
+static void keyed_date(struct cs_view *view, size_t start, size_t end)
+{
+    struct cs_view part = *view;
+    part.len = end;
+    for (size_t i = start; i < end && i < start + 24; i++) {
+        if (!cs_is_digit(view->at[i]) || (i > start && cs_is_digit(view->at[i - 1])))
+            continue;
+        size_t from, stop = cs_date_end(&part, i, &from);
+        if (stop == 0 || from < start)
+            continue;
+        if (stop < end && (view->at[stop] == 'T' || view->at[stop] == ' ') && end - stop < 20 &&
+            cs_is_digit(cs_view_at(&part, stop + 1)))
+            stop = end; /* with a time */
+        cs_hit(view, CS_PII_DATE_OF_BIRTH, from, stop);
+        return;
+    }
+}
+
+static unsigned count_digits(const struct cs_view *view, size_t start, size_t end, char *to,
+                             unsigned room)
+{
+    unsigned n = 0;
+    for (size_t i = start; i < end; i++) {
+        char c = view->at[i];
+        if (!cs_is_digit(c)) {
+            if (c != ' ' && c != '-' && c != '.')
+                return 0;
+            continue;
+        }
+        if (n == room)
+            return 0;
+        to[n++] = c;
+    }
+    return n;
+}
+
+static void keyed_card(struct cs_view *view, size_t start, size_t end)
+{
+    char digits[19];
+    unsigned n = count_digits(view, start, end, digits, sizeof digits);
+    if (n < 12)
+        return;
+    if (cs_luhn(digits, n) || (view->level == CS_PRIVACY_HIGH && n >= 13))
+        cs_hit(view, CS_PII_CREDIT_CARD, start, end);
+}
+
+static void keyed_ssn(struct cs_view *view, size_t start, size_t end)
+{
+    char digits[9];
+    unsigned n = count_digits(view, start, end, digits, sizeof digits);
+    bool issued = n == 9 && memcmp(digits, "000", 3) != 0;
+    if (issued && (view->level == CS_PRIVACY_HIGH ||
+                   (digits[0] != '9' && memcmp(digits, "666", 3) != 0 &&
+                    memcmp(digits + 3, "00", 2) != 0 && memcmp(digits + 5, "0000", 4) != 0)))
+        cs_hit(view, CS_PII_SSN, start, end);
+}
+
+/* Words and numbers, as on an envelope; a URL, a path, another kind of address is none. */
+static void keyed_address(struct cs_view *view, bool weak, size_t start, size_t end)
+{
+    unsigned digits = 0, letters = 0, blanks = 0;
+    if (end - start < 4 || end - start > 240)
+        return;
+    for (size_t i = start; i < end; i++) {
+        char c = view->at[i];
+        digits += cs_is_digit(c);
+        letters += cs_is_letter(c) || (unsigned char)c >= 0xC3;
+        blanks += c == ' ' || c == '\n' || (unsigned char)c == 0xC2;
+        if (c == '@' || c == '<' || c == '{' || c == '=' || c == '_' || c == '\\' || c == '[')
+            return;
+        if (c == ':' && i + 1 < end && view->at[i + 1] != ' ')
+            return;
+    }
+    if (letters < 3 || blanks == 0 || (weak && digits == 0) || (digits == 0 && letters < 6))
+        return;
+    if (view->at[start] == '/' || view->at[start] == '.')
+        return;
+    cs_hit(view, CS_PII_ADDRESS, start, end);
+}
+
+static void keyed_papers(struct cs_view *view, enum cs_pii kind, size_t start, size_t end)
+{
+    unsigned digits = 0;
+    if (end - start < 5 || end - start > 24)
+        return;
+    for (size_t i = start; i < end; i++) {
+        char c = view->at[i];
+        digits += cs_is_digit(c);
+        if (!cs_is_alnum(c) && c != '-' && c != ' ' && c != '/')
+            return;
+    }
+    if (digits >= 4)
+        cs_hit(view, kind, start, end);
+}
+
+static void keyed_ip(struct cs_view *view, size_t start, size_t end)
+{
+    /* "10.0.0.1, 10.0.0.2": a list of them */
+    for (size_t i = start; i < end && i < start + 256;) {
+        size_t stop = cs_ip_keyed(view, i, end);
+        if (stop > 0)
+            cs_hit(view, CS_PII_IP_ADDRESS, i, stop);
+        i = stop > 0 ? stop : i + 1;
+        while (i < end && view->at[i] != ' ' && view->at[i] != ',' && view->at[i] != '[')
+            i++;
+        while (i < end && (view->at[i] == ' ' || view->at[i] == ',' || view->at[i] == '['))
+            i++;
+    }
+}
 
 void cs_keyed_personal(struct cs_view *view, struct cs_sense sense, size_t start, size_t end)
 {
-    (void)view;
-    (void)sense;
-    (void)start;
-    (void)end;
+    trim(view, &start, &end);
+    if (start >= end)
+        return;
+    bool low = view->level < CS_PRIVACY_MEDIUM;
+    if (sense.kind == CS_PII_CREDIT_CARD)
+        keyed_card(view, start, end);
+    else if (sense.kind == CS_PII_SSN)
+        keyed_ssn(view, start, end);
+    else if (sense.kind == CS_PII_IBAN) {
+        size_t stop = cs_is_letter(view->at[start]) ? cs_iban_end(view, start) : 0;
+        if (stop > 0 && stop <= end)
+            cs_hit(view, CS_PII_IBAN, start, stop);
+    } else if (low)
+        return;
+    else if (sense.kind == CS_PII_PHONE)
+        keyed_phone(view, start, end);
+    else if (sense.kind == CS_PII_DATE_OF_BIRTH)
+        keyed_date(view, start, end);
+    else if (sense.kind == CS_PII_ADDRESS)
+        keyed_address(view, sense.weak, start, end);
+    else if (sense.kind == CS_PII_IP_ADDRESS)
+        keyed_ip(view, start, end);
+    else if (sense.kind == CS_PII_PASSPORT || sense.kind == CS_PII_LICENCE)
+        keyed_papers(view, (enum cs_pii)sense.kind, start, end);
+    else if (sense.kind == CS_PII_EMAIL) {
+        const char *sign = memchr(view->at + start, '@', end - start);
+        if (sign)
+            cs_find_mail(view, (size_t)(sign - view->at));
+    }
 }

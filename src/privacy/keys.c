@@ -1,17 +1,199 @@
 /* What a key says about its value, and which words hint at what. */
-#include "privacy/find.h"
+#include "privacy/page.h"
+
+#define KEY_MAX 64
+
+/* A key in lower case without separators, and where its parts begin. */
+struct folded {
+    char at[KEY_MAX + 1];
+    unsigned char parts[KEY_MAX];
+    unsigned len, count;
+};
+
+static bool fold(struct cs_str key, struct folded *f)
+{
+    f->len = f->count = 0;
+    bool fresh = true;
+    for (size_t i = 0; i < key.len; i++) {
+        char c = key.at[i];
+        if (!cs_is_alnum(c) && !((unsigned char)c & 0x80)) {
+            fresh = c != '\''; /* "patient's" */
+            continue;
+        }
+        bool upper = c >= 'A' && c <= 'Z';
+        if (upper && !fresh && i > 0) {
+            char before = key.at[i - 1], after = i + 1 < key.len ? key.at[i + 1] : 'A';
+            fresh = (before >= 'a' && before <= 'z') || cs_is_digit(before) ||
+                    (after >= 'a' && after <= 'z' && before >= 'A' && before <= 'Z');
+        }
+        if (f->len == KEY_MAX)
+            return false;
+        if (fresh)
+            f->parts[f->count++] = (unsigned char)f->len;
+        f->at[f->len++] = upper ? (char)(c | 32) : c;
+        fresh = false;
+    }
+    f->at[f->len] = '\0';
+    return f->len > 0;
+}
+
+static const struct cs_key_row *find(const char *name)
+{
+    size_t low = 0, high = cs_key_row_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = strcmp(cs_key_rows[mid].name, name);
+        if (c == 0)
+            return &cs_key_rows[mid];
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+static const struct cs_key_row *find_end(const struct folded *f)
+{
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct cs_key_row *r = find(f->at + f->parts[i]);
+        if (r && (i == 0 || !(r->flags & CS_KEY_ALONE)))
+            return r;
+    }
+    return NULL;
+}
 
 struct cs_sense cs_key_sense(struct cs_str key)
 {
-    (void)key;
-    return CS_NO_SENSE;
+    struct folded f;
+    if (key.len > 2 * KEY_MAX || !fold(key, &f))
+        return CS_NO_SENSE;
+    const struct cs_key_row *r = find_end(&f);
+    if (!r && cs_is_digit(f.at[f.len - 1])) {
+        while (f.len > 0 && cs_is_digit(f.at[f.len - 1]))
+            f.len--;
+        f.at[f.len] = '\0';
+        while (f.count > 0 && f.parts[f.count - 1] >= f.len)
+            f.count--;
+        r = f.len ? find_end(&f) : NULL;
+    }
+    if (!r || r->kind == CS_PII_COUNT)
+        return CS_NO_SENSE;
+    return (struct cs_sense){r->kind, (r->flags & CS_KEY_WEAK) != 0};
+}
+
+/* --- cues --- */
+
+static const struct {
+    const char *word; /* ends in '*': anything may follow */
+    uint8_t kind;
+} cues[] = {
+    {"phone*", CS_PII_PHONE},
+    {"tel", CS_PII_PHONE},
+    {"telephone", CS_PII_PHONE},
+    {"telefon", CS_PII_PHONE},
+    {"mobile", CS_PII_PHONE},
+    {"mobil", CS_PII_PHONE},
+    {"cell*", CS_PII_PHONE},
+    {"fax", CS_PII_PHONE},
+    {"call*", CS_PII_PHONE},
+    {"sms", CS_PII_PHONE},
+    {"text", CS_PII_PHONE},
+    {"whatsapp", CS_PII_PHONE},
+    {"dial", CS_PII_PHONE},
+    {"contact", CS_PII_PHONE},
+    {"reach", CS_PII_PHONE},
+    {"hotline", CS_PII_PHONE},
+    {"callback", CS_PII_PHONE},
+    {"handy", CS_PII_PHONE},
+    {"ring", CS_PII_PHONE},
+    {"msisdn", CS_PII_PHONE},
+    {"dob", CS_PII_DATE_OF_BIRTH},
+    {"birth*", CS_PII_DATE_OF_BIRTH},
+    {"born", CS_PII_DATE_OF_BIRTH},
+    {"bday", CS_PII_DATE_OF_BIRTH},
+    {"geboren", CS_PII_DATE_OF_BIRTH},
+    {"geburts*", CS_PII_DATE_OF_BIRTH},
+    {"naissance", CS_PII_DATE_OF_BIRTH},
+    {"nacimiento", CS_PII_DATE_OF_BIRTH},
+    {"nascita", CS_PII_DATE_OF_BIRTH},
+    {"d.o.b", CS_PII_DATE_OF_BIRTH},
+    {"ssn*", CS_PII_SSN},
+    {"social", CS_PII_SSN},
+    {"itin", CS_PII_SSN},
+    {"passport*", CS_PII_PASSPORT},
+    {"reisepass", CS_PII_PASSPORT},
+    {"passeport", CS_PII_PASSPORT},
+    {"license*", CS_PII_LICENCE},
+    {"licence*", CS_PII_LICENCE},
+    {"driver*", CS_PII_LICENCE},
+    {"driving", CS_PII_LICENCE},
+    {"dl", CS_PII_LICENCE},
+    {"card*", CS_PII_CREDIT_CARD},
+    {"visa", CS_PII_CREDIT_CARD},
+    {"mastercard", CS_PII_CREDIT_CARD},
+    {"maestro", CS_PII_CREDIT_CARD},
+    {"amex", CS_PII_CREDIT_CARD},
+    {"credit", CS_PII_CREDIT_CARD},
+    {"debit", CS_PII_CREDIT_CARD},
+    {"cc", CS_PII_CREDIT_CARD},
+    {"iban", CS_PII_IBAN},
+    {"bank", CS_PII_IBAN},
+    {"account", CS_PII_IBAN},
+    {"ip*", CS_PII_IP_ADDRESS},
+    {"host", CS_PII_IP_ADDRESS},
+    {"address*", CS_PII_ADDRESS},
+    {"street", CS_PII_ADDRESS},
+    {"lives", CS_PII_ADDRESS},
+    {"live", CS_PII_ADDRESS},
+    {"mail*", CS_PII_EMAIL},
+    {"email*", CS_PII_EMAIL},
+};
+
+static bool is_cue(const char *at, size_t len, enum cs_pii kind)
+{
+    for (size_t i = 0; i < CS_COUNT(cues); i++) {
+        if (cues[i].kind != kind)
+            continue;
+        const char *w = cues[i].word;
+        size_t j = 0;
+        while (j < len && w[j] && w[j] == (char)(at[j] | 32))
+            j++;
+        if (w[j] == '*' || (j == len && w[j] == '\0'))
+            return true;
+    }
+    return false;
 }
 
 bool cs_cue_before(const struct cs_view *view, size_t at, size_t back, enum cs_pii kind)
 {
-    (void)view;
-    (void)at;
-    (void)back;
-    (void)kind;
+    if (at > view->len)
+        at = view->len;
+    size_t stop = at > back ? at - back : 0, end = at;
+    while (end > stop) {
+        char c = view->at[end - 1];
+        if (c == '\n')
+            return false;
+        if (!cs_is_letter(c)) {
+            end--;
+            continue;
+        }
+        size_t start = end;
+        while (start > stop && cs_is_letter(view->at[start - 1]))
+            start--;
+        /* A word that begins before `stop` is read in full, so far. */
+        for (unsigned n = 0; n < 16 && start > 0 && cs_is_letter(view->at[start - 1]); n++)
+            start--;
+        size_t from = start;
+        for (size_t i = end; i > start + 1; i--) /* phoneNumber */
+            if (view->at[i - 1] >= 'A' && view->at[i - 1] <= 'Z' && view->at[i - 2] >= 'a') {
+                from = i - 1;
+                break;
+            }
+        if (is_cue(view->at + from, end - from, kind) ||
+            (from != start && is_cue(view->at + start, end - start, kind)))
+            return true;
+        end = start;
+    }
     return false;
 }

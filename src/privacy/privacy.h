@@ -89,6 +89,8 @@ int cs_detector_with(const struct cs_detector *base, const struct cs_custom *cus
                      struct cs_detector **detector, struct cs_err *err);
 struct cs_detector *cs_detector_ref(struct cs_detector *detector);
 void cs_detector_unref(struct cs_detector *detector);
+/* Before it is shared: this kind is not looked for at any level. */
+void cs_detector_without(struct cs_detector *detector, enum cs_pii kind);
 CS_DEFINE_CLEANUP(struct cs_detector, cs_detector_unref)
 /* The name in tokens of a kind; of a CUSTOM: of that one. */
 struct cs_str cs_detector_name(const struct cs_detector *detector, enum cs_pii kind,

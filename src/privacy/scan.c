@@ -1,10 +1,28 @@
-/* A message is cut into views, and hits of views become spans of the message. */
+/*
+ * A message is cut into views, and hits of views become spans of the message.
+ *
+ * JSON is read by a lexer that builds nothing: it knows where strings begin and end, and which key
+ * it has seen last at each depth. What is no JSON, from there on, is looked at as text, so that a
+ * message that is cut off or has JSON in it only here and there is looked at in full.
+ */
 #include "base/mem.h"
-#include "privacy/find.h"
+#include "privacy/page.h"
 
-struct cs_page {
-    struct cs_spans *spans;
-    struct cs_name_memory *names;
+#define DEPTH 64 /* keys are known down to here */
+
+struct lexer {
+    struct cs_page *page;
+    const char *at;
+    size_t i, end;
+    size_t done; /* everything before has been looked at */
+    unsigned depth;
+    struct frame {
+        struct cs_str key;
+        struct cs_sense sense;
+        bool object;
+    } frames[DEPTH];
+    struct cs_str key; /* of the value to come */
+    struct cs_sense sense;
 };
 
 void cs_spans_done(struct cs_spans *spans)
@@ -18,41 +36,314 @@ struct cs_name_memory **cs_page_names(struct cs_page *page)
     return &page->names;
 }
 
-void cs_hit(struct cs_view *view, enum cs_pii kind, size_t start, size_t end)
+/* --- views --- */
+
+static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
 {
-    struct cs_spans *s = view->page->spans;
-    if (s->count == s->cap) {
-        s->cap = s->cap ? s->cap * 2 : 16;
-        s->at = cs_realloc(s->at, s->cap, sizeof *s->at);
+    struct cs_page *page = view->page;
+    if (view->sense.kind != CS_PII_COUNT)
+        cs_keyed(view, view->sense, view->key, 0, view->len);
+    if (page->customs)
+        cs_find_custom(page->detector, view);
+    cs_find_anchors(view);
+    if (!is_number && memchr(view->at, '\n', view->len))
+        cs_find_tables(view);
+    if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
+        cs_page_settle(page);
+        cs_find_names(view);
     }
-    s->at[s->count++] = (struct cs_span){
-        .start = start, .end = end, .kind = kind, .core_start = start, .core_end = end};
+    if (page->hits.count)
+        cs_page_flush(page, offset, is_number, is_key);
 }
 
-void cs_hit_core(struct cs_view *view, size_t start, size_t end, size_t core_start, size_t core_end)
+static void scan_json(struct cs_page *page, size_t from, size_t to);
+
+/* [from, to) of the top layer. */
+static void look_at(struct cs_page *page, size_t from, size_t to, const struct lexer *under,
+                    bool is_number, bool is_key)
 {
-    (void)core_start;
-    (void)core_end;
-    cs_hit(view, CS_PII_CONNECTION_STRING, start, end);
+    struct cs_view view = {.at = page->layers[page->top].at + from,
+                           .len = to - from,
+                           .sense = CS_NO_SENSE,
+                           .level = page->level,
+                           .page = page};
+    if (under) {
+        view.is_value = true;
+        view.key = under->key;
+        view.sense = under->sense;
+    }
+    look(&view, from, is_number, is_key);
 }
 
-bool cs_hit_at(const struct cs_view *view, size_t start, size_t end)
+static bool like_json(const char *at, size_t len)
 {
-    (void)view;
-    (void)start;
-    (void)end;
-    return false;
+    while (len && (at[0] == ' ' || at[0] == '\n' || at[0] == '\r' || at[0] == '\t')) {
+        at++;
+        len--;
+    }
+    return len > 1 && (at[0] == '{' || at[0] == '[') && memchr(at, '"', len);
+}
+
+/* A text, or the inside of a string, that may hold escapes. */
+static void scan_text(struct cs_page *page, size_t from, size_t to, const struct lexer *under,
+                      bool is_key)
+{
+    const char *at = page->layers[page->top].at;
+    bool pushed = cs_page_folds(at + from, to - from, true) && cs_page_push(page, from, to, false);
+    if (pushed)
+        look_at(page, 0, page->layers[page->top].len, under, false, is_key);
+    else
+        look_at(page, from, to, under, false, is_key);
+    if (pushed)
+        cs_page_pop(page);
+}
+
+static void scan_inside(struct cs_page *page, size_t from, size_t to, const struct lexer *under,
+                        bool is_key)
+{
+    const char *at = page->layers[page->top].at;
+    if (!is_key && like_json(at + from, to - from))
+        scan_json(page, from, to);
+    else
+        scan_text(page, from, to, under, is_key);
+}
+
+static void scan_string(struct cs_page *page, size_t from, size_t to, const struct lexer *under,
+                        bool is_key)
+{
+    const char *at = page->layers[page->top].at;
+    if (!memchr(at + from, '\\', to - from)) {
+        scan_text(page, from, to, under, is_key);
+        return;
+    }
+    if (!cs_page_push(page, from, to, true)) {
+        look_at(page, from, to, under, false, is_key);
+        return;
+    }
+    scan_inside(page, 0, page->layers[page->top].len, under, is_key);
+    cs_page_pop(page);
+}
+
+/* --- JSON --- */
+
+/* Keys that are words say nothing about anybody. */
+static bool plain_key(const char *at, size_t len)
+{
+    if (len > 40)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!cs_is_letter(at[i]) && at[i] != '_' && at[i] != '-')
+            return false;
+    return true;
+}
+
+static struct cs_sense sense_of(struct cs_page *page, struct cs_str key)
+{
+    if (key.len == 0 || key.len > 64)
+        return CS_NO_SENSE;
+    unsigned h = (unsigned char)key.at[0] * 31u + (unsigned char)key.at[key.len - 1] * 7u +
+                 (unsigned char)key.at[key.len / 2] * 3u + (unsigned)key.len;
+    h %= CS_KEYS_KEPT;
+    if (!cs_str_eq(page->kept[h].key, key)) {
+        /* Only keys of the message itself stay where they are. */
+        struct cs_sense sense = cs_key_sense(key);
+        if (page->top > 0)
+            return sense;
+        page->kept[h].key = key;
+        page->kept[h].sense = sense;
+    }
+    return page->kept[h].sense;
+}
+
+/* The end of the string that begins after the quote at `i`, or where the text ends. */
+static size_t string_end(const char *at, size_t i, size_t end)
+{
+    while (i < end) {
+        const char *q = memchr(at + i, '"', end - i);
+        if (!q)
+            return end;
+        size_t j = (size_t)(q - at), slashes = 0;
+        while (j - slashes > i && at[j - slashes - 1] == '\\')
+            slashes++;
+        if (slashes % 2 == 0)
+            return j;
+        i = j + 1;
+    }
+    return end;
+}
+
+static size_t blanks(const char *at, size_t i, size_t end)
+{
+    while (i < end && (at[i] == ' ' || at[i] == '\n' || at[i] == '\r' || at[i] == '\t'))
+        i++;
+    return i;
+}
+
+static void string(struct lexer *l)
+{
+    size_t from = l->i + 1, to = string_end(l->at, from, l->end);
+    size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
+    bool object = l->depth == 0 || l->depth > DEPTH || l->frames[l->depth - 1].object;
+    if (object && next < l->end && l->at[next] == ':') {
+        struct cs_str key = cs_strn(l->at + from, to - from);
+        l->key = (struct cs_str){0};
+        l->sense = CS_NO_SENSE;
+        if (!plain_key(key.at, key.len))
+            scan_string(l->page, from, to, NULL, true);
+        l->key = key;
+        l->sense = sense_of(l->page, key);
+        l->i = next + 1;
+    } else {
+        if (to > from)
+            scan_string(l->page, from, to, l, false);
+        l->i = to < l->end ? to + 1 : to;
+    }
+    l->done = l->i;
+}
+
+static bool word(const struct lexer *l, const char *is)
+{
+    size_t n = strlen(is);
+    return l->end - l->i >= n && memcmp(l->at + l->i, is, n) == 0;
+}
+
+/* A number, or what begins like one; false: it is none. */
+static bool number(struct lexer *l)
+{
+    size_t i = l->i;
+    if (l->at[i] == '-')
+        i++;
+    size_t digits = i;
+    while (i < l->end &&
+           (cs_is_digit(l->at[i]) || l->at[i] == '.' || l->at[i] == 'e' || l->at[i] == 'E' ||
+            ((l->at[i] == '+' || l->at[i] == '-') && (l->at[i - 1] | 32) == 'e')))
+        i++;
+    if (i == digits || !cs_is_digit(l->at[digits]))
+        return false;
+    if (i < l->end && !memchr(",]} \n\r\t", l->at[i], 7))
+        return false;
+    if (l->sense.kind != CS_PII_COUNT || (i - digits >= 9 && i - digits <= 19))
+        look_at(l->page, l->i, i, l, true, false);
+    l->i = l->done = i;
+    return true;
+}
+
+static void open(struct lexer *l, bool object)
+{
+    if (l->depth < DEPTH)
+        l->frames[l->depth] = (struct frame){l->key, l->sense, object};
+    l->depth++;
+    if (object) {
+        l->key = (struct cs_str){0};
+        l->sense = CS_NO_SENSE;
+    }
+    l->i++;
+}
+
+static void forget(struct lexer *l)
+{
+    l->key = (struct cs_str){0};
+    l->sense = CS_NO_SENSE;
+}
+
+/* After a value: in a list the key of the list stays. */
+static void next(struct lexer *l)
+{
+    if (l->depth && l->depth <= DEPTH && !l->frames[l->depth - 1].object) {
+        l->key = l->frames[l->depth - 1].key;
+        l->sense = l->frames[l->depth - 1].sense;
+    } else {
+        forget(l);
+    }
+    l->i++;
+}
+
+static bool lex(struct lexer *l)
+{
+    switch (l->at[l->i]) {
+    case ' ':
+    case '\n':
+    case '\r':
+    case '\t':
+    case ':':
+        l->i++;
+        return true;
+    case '"':
+        string(l);
+        return true;
+    case '{':
+    case '[':
+        open(l, l->at[l->i] == '{');
+        return true;
+    case '}':
+    case ']':
+        if (l->depth)
+            l->depth--;
+        forget(l);
+        l->i++;
+        return true;
+    case ',':
+        next(l);
+        return true;
+    case 't':
+    case 'n':
+        if (!word(l, "true") && !word(l, "null"))
+            return false;
+        l->i += 4;
+        return true;
+    case 'f':
+        if (!word(l, "false"))
+            return false;
+        l->i += 5;
+        return true;
+    default:
+        return number(l);
+    }
+}
+
+static void scan_json(struct cs_page *page, size_t from, size_t to)
+{
+    struct lexer l;
+    l.page = page;
+    l.at = page->layers[page->top].at;
+    l.i = l.done = from;
+    l.end = to;
+    l.depth = 0;
+    forget(&l);
+    while (l.i < to)
+        if (!lex(&l)) {
+            scan_text(page, l.done, to, NULL, false);
+            return;
+        }
 }
 
 void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
              struct cs_str text, struct cs_spans *spans)
 {
-    struct cs_page page = {.spans = spans};
-    struct cs_view view = {.at = text.at, .len = text.len, .level = level, .page = &page};
-    (void)form;
-    for (size_t i = 0; i < text.len;)
-        i = text.at[i] == '@' ? cs_find_mail(&view, i) : i + 1;
-    cs_find_custom(detector, &view);
-    cs_find_names(&view);
+    if (level == CS_PRIVACY_OFF || text.len == 0)
+        return;
+    struct cs_page page = {.detector = detector,
+                           .level = level,
+                           .kinds = cs_page_kinds(detector, level),
+                           .customs = cs_detector_customs(detector, level),
+                           .json = form != CS_FORM_TEXT,
+                           .spans = spans};
+    page.layers[0].at = text.at;
+    page.layers[0].len = text.len;
+    size_t first = blanks(text.at, 0, text.len);
+    if (form == CS_FORM_GUESS)
+        page.json = first < text.len && memchr("{[\"", text.at[first], 3);
+    size_t before = spans->count;
+    (void)before;
+    if (page.json)
+        scan_json(&page, 0, text.len);
+    else
+        scan_text(&page, 0, text.len, NULL, false);
     cs_name_memory_free(page.names);
+    for (unsigned i = 1; i < CS_LAYERS; i++) {
+        free(page.layers[i].steps);
+        cs_buf_done(&page.layers[i].bytes);
+    }
+    free(page.hits.at);
+    free(page.spare.at);
 }

@@ -1,25 +1,280 @@
-/* Arguments with tokens to arguments with values. */
-#include "privacy/privacy.h"
+/*
+ * Arguments with tokens to arguments with values.
+ *
+ * Twice over the text. First everything is decided, by what the tokens say and nothing else; then
+ * it is written. So what fails, and when, tells nothing about a value: not how long it is, not
+ * whether it is equal to another.
+ *
+ * A value is escaped for the string in which it lands. If that string is JSON text itself (it
+ * begins with { or [ and ends with } or ]), a value between its inner quotes is escaped for those
+ * too. Deeper than that nobody looks.
+ */
+#include <string.h>
 
-bool cs_token_like(struct cs_str text)
+#include "base/json_scan.h"
+#include "base/mem.h"
+#include "privacy/find.h"
+#include "privacy/vault.h"
+
+#define BUDGET ((size_t)16 << 20) /* bytes, if each value were as long as its kind can be */
+
+/* A token, and what becomes of it. */
+struct put {
+    size_t start, end;
+    const struct cs_entry *entry;
+    enum cs_token_shape shape;
+    uint8_t escapes; /* how often */
+};
+
+struct puts {
+    struct put *at;
+    size_t count, cap;
+};
+
+static void puts_done(struct puts *p)
 {
-    (void)text;
-    return false;
+    free(p->at);
 }
 
-enum cs_token_form cs_token_form(struct cs_str text)
+/* --- where a token stands --- */
+
+struct place {
+    struct cs_str text;
+    size_t at; /* everything before it was looked at */
+    bool in_string, is_nested, in_inner;
+    size_t string; /* after its quote */
+};
+
+static bool looks_nested(struct cs_str text, size_t start)
 {
-    (void)text;
-    return CS_TOKEN_NONE;
+    const char *end = text.at + text.len, *p = cs_json_skip_space(text.at + start, end);
+    return p < end && (*p == '{' || *p == '[');
+}
+
+static void walk(struct place *w, size_t to)
+{
+    const char *at = w->text.at;
+    while (w->at < to) {
+        if (w->in_string) {
+            const char *p = cs_json_skip_plain(at + w->at, at + to);
+            w->at = (size_t)(p - at);
+            if (w->at == to)
+                break;
+        }
+        char c = at[w->at];
+        if (w->in_string && c == '\\') {
+            w->in_inner ^= w->at + 1 < w->text.len && at[w->at + 1] == '"';
+            /* An escape within the inner string: two of ours. */
+            if (w->in_inner && w->at + 3 < w->text.len && memcmp(at + w->at, "\\\\\\", 3) == 0)
+                w->at += 2;
+            w->at += 2;
+            continue;
+        }
+        if (c == '"') {
+            w->in_string = !w->in_string;
+            w->in_inner = false;
+            w->string = w->at + 1;
+            w->is_nested = w->in_string && looks_nested(w->text, w->string);
+        }
+        w->at++;
+    }
+}
+
+static bool is_whole(struct cs_str text, const struct cs_token *t)
+{
+    return t->start > 0 && text.at[t->start - 1] == '"' && t->end < text.len &&
+           text.at[t->end] == '"' && (t->start < 2 || text.at[t->start - 2] != '\\');
+}
+
+static bool is_key(struct cs_str text, size_t quote)
+{
+    const char *end = text.at + text.len, *p = cs_json_skip_space(text.at + quote + 1, end);
+    return p < end && *p == ':';
+}
+
+/* --- deciding --- */
+
+struct job {
+    const struct cs_unmask *how;
+    struct cs_str text;
+    bool is_json;
+    struct place place;
+    struct puts puts;
+    size_t budget;
+    struct cs_unmasked *unmasked;
+};
+
+static void job_done(struct job *j)
+{
+    puts_done(&j->puts);
+}
+
+static int unknown(const struct job *j, const struct cs_token *t, struct cs_err *err)
+{
+    return cs_fail(err, CS_INVALID,
+                   "%.*s is no token of this session: it was never issued here, and tokens live as "
+                   "long as their session. Use a token as it stands in an answer of this session; "
+                   "do not make one up or carry one over",
+                   (int)(t->end - t->start > CS_TOKEN_MAX ? CS_TOKEN_MAX : t->end - t->start),
+                   j->text.at + t->start);
+}
+
+/* How it is to be written where it stands. */
+static void plan(struct job *j, const struct cs_token *t, const struct cs_entry *e, bool whole)
+{
+    struct put put = {.start = t->start, .end = t->end, .entry = e, .shape = t->shape};
+    if (j->is_json) {
+        walk(&j->place, t->start);
+        put.escapes = j->place.is_nested && j->place.in_inner ? 2 : 1;
+        if (e->is_number && whole && !is_key(j->text, t->end)) {
+            put.start--;
+            put.end++;
+            put.escapes = 0;
+        }
+    }
+    struct puts *p = &j->puts;
+    if (p->count == p->cap) {
+        p->cap = p->cap ? p->cap * 2 : 16;
+        p->at = cs_realloc(p->at, p->cap, sizeof *p->at);
+    }
+    p->at[p->count++] = put;
+    j->unmasked->put[e->kind]++;
+    j->unmasked->total++;
+}
+
+static int refuse(struct job *j, const struct cs_token *t, const struct cs_entry *e,
+                  enum cs_may may, struct cs_err *err)
+{
+    struct cs_unmasked *u = j->unmasked;
+    if (may == CS_MAY_NOT || u->refused.len == 0) {
+        u->refused = cs_strn(j->text.at + t->start, t->end - t->start);
+        u->kind = (enum cs_pii)e->kind;
+        u->ask = may == CS_MAY_ASK;
+    }
+    /* Where a person is asked about one, another may still be refused. */
+    return may == CS_MAY_ASK ? 0
+                             : cs_fail(err, CS_DENIED, "%.*s may not be given to this tool",
+                                       CS_STR_ARG(u->refused));
+}
+
+static int decide(struct job *j, const struct cs_token *t, struct cs_err *err)
+{
+    const struct cs_unmask *how = j->how;
+    bool whole = j->is_json ? is_whole(j->text, t) : t->start == 0 && t->end == j->text.len;
+    if (t->shape == CS_SHAPE_BARE && !whole)
+        return 0;
+    const struct cs_entry *e = cs_vault_of(how->vault, t);
+    if (!e)
+        return t->shape == CS_SHAPE_BARE || how->literals_only_known ? 0 : unknown(j, t, err);
+    enum cs_pii kind = (enum cs_pii)e->kind;
+    enum cs_may may = CS_MAY;
+    if (how->may)
+        may = how->may(how->ctx, kind, cs_str(how->vault->names[e->name].text),
+                       how->vault->servers[e->server]);
+    if (may != CS_MAY && how->literals_only_known)
+        return 0;
+    if (may != CS_MAY && refuse(j, t, e, may, err) < 0)
+        return -1;
+    if (cs_pii_longest(kind) > j->budget)
+        return cs_fail(err, CS_LIMIT,
+                       "there are too many tokens in it: their values may have more than %zu MiB",
+                       BUDGET >> 20);
+    j->budget -= cs_pii_longest(kind);
+    plan(j, t, e, whole);
+    return 0;
+}
+
+/* --- writing --- */
+
+static void escape(struct cs_str s, struct cs_buf *out)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < s.len;) {
+        size_t from = i;
+        while (i < s.len && (unsigned char)s.at[i] >= 0x20 && s.at[i] != '"' && s.at[i] != '\\')
+            i++;
+        cs_buf_put(out, s.at + from, i - from);
+        if (i == s.len)
+            break;
+        char c = s.at[i++];
+        cs_buf_putc(out, '\\');
+        if (c == '"' || c == '\\') {
+            cs_buf_putc(out, c);
+        } else if (c == '\n' || c == '\r' || c == '\t') {
+            cs_buf_putc(out, c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+        } else {
+            cs_buf_puts(out, "u00");
+            cs_buf_putc(out, hex[(unsigned char)c >> 4]);
+            cs_buf_putc(out, hex[(unsigned char)c & 15]);
+        }
+    }
+}
+
+static void percent(struct cs_str s, struct cs_buf *out)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        if (cs_is_alnum(c) || (c && strchr("-_.~", c))) {
+            cs_buf_putc(out, c);
+        } else {
+            cs_buf_putc(out, '%');
+            cs_buf_putc(out, hex[(unsigned char)c >> 4]);
+            cs_buf_putc(out, hex[(unsigned char)c & 15]);
+        }
+    }
+}
+
+static void put_value(const struct put *p, struct cs_buf *out)
+{
+    if (p->shape == CS_SHAPE_PERCENT) {
+        percent(p->entry->raw, out);
+        return;
+    }
+    if (p->escapes == 0) {
+        cs_buf_putstr(out, p->entry->raw);
+        return;
+    }
+    if (p->escapes == 1) {
+        escape(p->entry->raw, out);
+        return;
+    }
+    CS_AUTO(cs_buf_wipe) struct cs_buf once = {0};
+    escape(p->entry->raw, &once);
+    escape(cs_buf_str(&once), out);
 }
 
 int cs_unmask(const struct cs_unmask *how, struct cs_str json, struct cs_buf *out,
               struct cs_unmasked *unmasked, struct cs_err *err)
 {
-    (void)how;
-    (void)json;
-    (void)out;
-    (void)unmasked;
-    (void)err;
-    return 0;
+    struct cs_unmasked none = {0};
+    CS_AUTO(job_done)
+    struct job j = {.how = how,
+                    .text = json,
+                    .place = {.text = json},
+                    .budget = BUDGET,
+                    .unmasked = unmasked ? unmasked : &none};
+    const char *end = json.at + json.len,
+               *first = json.len ? cs_json_skip_space(json.at, end) : end;
+    j.is_json = first < end && (*first == '{' || *first == '[' || *first == '"');
+    struct cs_token t;
+    for (size_t from = 0; cs_token_next(json, from, cs_vault_named, how->vault, &t); from = t.end)
+        if (decide(&j, &t, err) < 0)
+            return -1;
+    if (j.unmasked->ask)
+        return cs_fail(err, CS_DENIED, "%.*s may only be given to this tool if a person allows it",
+                       CS_STR_ARG(j.unmasked->refused));
+    if (j.puts.count == 0)
+        return 0;
+    size_t from = 0;
+    for (size_t i = 0; i < j.puts.count; i++) {
+        const struct put *p = &j.puts.at[i];
+        cs_buf_put(out, json.at + from, p->start - from);
+        put_value(p, out);
+        if (how->revealed)
+            cs_revealed_add(how->revealed, how->vault, p->entry);
+        from = p->end;
+    }
+    cs_buf_put(out, json.at + from, json.len - from);
+    return 1;
 }

@@ -3,7 +3,7 @@
  * else: a question that may be of several executions is declined.
  */
 #include "base/mem.h"
-#include "run/inside.h"
+#include "run/shield.h"
 
 /* NULL: nobody can say. */
 static struct cs_run *whose(const struct cs_tool_ask *ask)
@@ -30,6 +30,23 @@ static struct cs_run_ask *take(struct cs_runner *runner, const struct cs_run *ru
     return ask;
 }
 
+/* A person sees what the server says; a model sees tokens. */
+static bool tell(struct cs_run *run, const struct cs_tool_ask *ask, struct cs_run_ask *open)
+{
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    struct cs_tool_ask said = *ask;
+    struct cs_err err = {0};
+    if (ask->kind == CS_ASK_SAMPLE && run->shield) {
+        open->call = ask->calls[0];
+        int n = cs_shield_question(open->call, ask->params, &masked, &err);
+        if (n < 0)
+            return false;
+        if (n > 0)
+            said.params = cs_buf_str(&masked);
+    }
+    return run->watch.ask(run->ctx, &said);
+}
+
 static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
 {
     struct cs_runner *runner = ctx;
@@ -39,9 +56,9 @@ static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
     if (!run || !run->watch.ask)
         return false;
     struct cs_run_ask *open = CS_NEW(struct cs_run_ask);
-    *open = (struct cs_run_ask){runner->asks, run, ask->id};
+    *open = (struct cs_run_ask){runner->asks, run, ask->id, NULL};
     runner->asks = open;
-    if (run->watch.ask(run->ctx, ask))
+    if (tell(run, ask, open))
         return true;
     free(take(runner, run, ask->id));
     return false;
@@ -61,8 +78,11 @@ static void on_withdrawn(void *ctx, uint64_t id)
 void cs_run_answer(struct cs_run *run, uint64_t id, struct cs_str result)
 {
     struct cs_run_ask *ask = take(run->runner, run, id);
+    CS_AUTO_BUF struct cs_buf values = {0};
     if (!ask)
         return;
+    if (ask->call && result.len)
+        result = cs_shield_reply(ask->call, result, &values);
     free(ask);
     cs_tools_answer(run->runner->tools, id, result);
 }

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "run/cache.h"
+#include "run/shield.h"
 
 #define FORMAT      "caisson answer 1"
 #define TTL_DEFAULT (5ll * 60 * 1000)
@@ -136,6 +137,8 @@ static const char *why_never(const struct cs_run *run)
         return "a program with a live clock answers differently each time";
     if (q->workspace || has_files(run->workspace))
         return "answers of programs that work on files are not kept";
+    if (run->shield && (q->custom_count || (!q->session.len && cs_token_like(q->inputs))))
+        return "answers about personal data are kept within a session alone";
     if (wants_time_or_chance(q->code))
         return "a program that asks for the time or for chance answers differently each time";
     return NULL;
@@ -143,11 +146,19 @@ static const char *why_never(const struct cs_run *run)
 
 /* --- the key --- */
 
-/* Which personal values were masked, and how; an answer never crosses that. */
-static const char *privacy_of(const struct cs_run *run)
+/* How personal values are masked; an answer never crosses that. In a session whose vault has
+ * something in it the answer is of that session alone. */
+static void put_privacy(const struct cs_run *run, struct cs_buf *out)
 {
-    (void)run;
-    return "none";
+    const struct cs_shield *sh = run->shield;
+    if (!sh) {
+        cs_buf_puts(out, "none");
+        return;
+    }
+    cs_buf_printf(out, "%d %d %s ", (int)sh->level, (int)sh->asked, cs_detector_version());
+    cs_buf_put(out, cs_privacy_hash(sh->privacy), CS_SHA256);
+    if (sh->safe && sh->safe->vault)
+        cs_buf_putstr(out, run->request.session);
 }
 
 static void put_hash(struct cs_buf *out, struct cs_str part)
@@ -172,8 +183,9 @@ static void key_of(const struct cs_run *run, struct cs_keep *keep)
     const struct cs_request *q = &run->request;
     const struct cs_policy *policy = run->runner->policy;
     CS_AUTO_BUF struct cs_buf all = {0};
-    cs_buf_printf(&all, FORMAT "\n%s\n%s\n%d %d %d\n", CS_VERSION, privacy_of(run),
-                  (int)q->language, (int)q->clock, q->session.len > 0);
+    cs_buf_printf(&all, FORMAT "\n%s\n", CS_VERSION);
+    put_privacy(run, &all);
+    cs_buf_printf(&all, "\n%d %d %d\n", (int)q->language, (int)q->clock, q->session.len > 0);
     for (int i = 0; i < CS_LIMIT_COUNT; i++)
         cs_buf_printf(&all, "%llu ",
                       (unsigned long long)cs_limit_get(&q->limits, (enum cs_limit)i));
@@ -391,6 +403,7 @@ int cs_step_cache(struct cs_run *run, struct cs_err *err)
     keep->never = why_never(run);
     if (keep->never)
         return unknown(run, keep->never);
+    keep->of_session = run->shield && run->shield->safe && run->shield->safe->vault;
     key_of(run, keep);
     return mode == CS_CACHE_REFRESH ? CS_ON : look_for(keep);
 }
@@ -486,6 +499,20 @@ static bool small_enough(const struct cs_result *r)
     return bytes <= ANSWER_MAX;
 }
 
+static bool has_tokens(const struct cs_result *r)
+{
+    bool found = cs_token_like(r->value);
+    for (size_t i = 0; !found && i < r->log_count; i++)
+        found = cs_token_like(r->logs[i].text);
+    return found;
+}
+
+/* Its tokens mean something in its session, if that was in its key. */
+static bool is_private(const struct cs_run *run, const struct cs_keep *keep)
+{
+    return run->shield && !keep->of_session && has_tokens(&run->result);
+}
+
 static bool worth_keeping(const struct cs_run *run, const struct cs_keep *keep)
 {
     const struct cs_result *r = &run->result;
@@ -496,7 +523,7 @@ static bool worth_keeping(const struct cs_run *run, const struct cs_keep *keep)
         return false;
     if (r->refused || r->earlier.len || r->failed || r->status != CS_STATUS_COMPLETED ||
         r->output_cut || r->left_out_count || run->new_state.len || !calls_repeatable(r) ||
-        !small_enough(r))
+        !small_enough(r) || is_private(run, keep))
         return false;
     /* A large result has a handle; whatever else it left behind is made by running. */
     for (uint32_t i = 0; i < r->artifact_count; i++)

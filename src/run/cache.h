@@ -108,6 +108,7 @@ struct cs_cache {
 struct cs_keep {
     struct cs_run *run; /* NULL: it is over, and only the store's answer is awaited */
     bool is_asking;     /* the store */
+    bool of_session;    /* its key is of its session alone */
     unsigned char key[CS_SHA256];
     unsigned char globals[CS_SHA256];
     const char *never;             /* why its answer is not kept; NULL: it is */

@@ -1,6 +1,7 @@
 /*
  * Results of tools that the policy says are good for a while: the section `cache` of its tools.
  * They stand on the same shelf as answers, under the tenant, the tool as it is, and the arguments.
+ * They are as the tool gave them, in memory alone; whoever gets one has it masked for himself.
  */
 #include "base/canon.h"
 #include "base/time.h"
@@ -40,6 +41,8 @@ bool cs_cache_call(struct cs_gate_call *c)
     c->keep_ms = 0;
     if (mode == CS_CACHE_OFF || !r->policy || !cs_cache_is_on(r))
         return false;
+    if (run->shield && cs_token_like(cs_buf_str(&c->arguments)))
+        return false; /* the same tokens are other values elsewhere */
     c->keep_ms = cs_policy_keep_ms(r->policy, &target);
     if (!c->keep_ms)
         return false;
@@ -54,7 +57,7 @@ bool cs_cache_call(struct cs_gate_call *c)
         return false;
     run->records[c->record].cached = true;
     c->keep_ms = 0;
-    cs_gate_answer(c, CS_CALL_OK, k->answer, k->value);
+    cs_gate_deliver(c, k->answer, k->value, (struct cs_json_val){0});
     return true;
 }
 

@@ -1,9 +1,12 @@
 /*
  * The gate: one way for every call of a tool, whoever the program belongs to.
  *
- *     allowed? -> arguments valid? -> small enough? -> known? -> its turn -> sent, with a deadline
- *              -> result valid, bounded, unwrapped -> recorded -> back to the program
+ *     allowed? -> arguments valid? -> small enough? -> known? -> its turn -> values for tokens
+ *              -> sent, with a deadline -> result valid, unwrapped -> tokens for values -> bounded
+ *              -> recorded -> back to the program
  *
+ * Everything that is checked, hashed or recorded has tokens: what the program can learn from it
+ * does not depend on the values.
  * The program's bytes are hostile, and so are the server's. Nothing else calls cs_tools_call.
  */
 #include <stdio.h>
@@ -14,6 +17,7 @@
 #include "base/utf8.h"
 #include "privacy/privacy.h"
 #include "run/journal.h"
+#include "run/shield.h"
 
 /* How long a call waits for a server that has never been listed. */
 #define FIRST_LIST_MS 15000
@@ -21,6 +25,7 @@
 #define RECORD_BYTES  300 /* of an error or a drift in the record */
 #define LARGE_TEXT    (64u << 10)
 #define PARAMETERS    12
+#define ECHO_BYTES    (1u << 20)
 
 /* That a call is about to be sent is being put on record; it may be over before that is done. */
 struct cs_sending {
@@ -54,6 +59,10 @@ void cs_gate_call_free(struct cs_gate_call *c)
         cs_await_cancel(c->await);
     if (c->sending)
         c->sending->call = NULL;
+    if (c->look)
+        c->look->ctx = NULL;
+    cs_own_free(c->own);
+    cs_revealed_free(c->revealed);
     cs_own_wait_leave(c->wait);
     cs_catalogue_unref(c->catalogue);
     cs_buf_done(&c->server);
@@ -107,7 +116,7 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
     }
     cs_job_result(run->job, c->id, code, payload);
     run->answering = NULL;
-    bool was_running = c->inner || c->sending;
+    bool was_running = c->is_running;
     cs_gate_call_free(c);
     if (was_running) {
         run->calls_running--;
@@ -344,27 +353,84 @@ static void note_drift(struct cs_gate_call *c, struct cs_json_val root)
         cs_arena_dup(&c->run->arena, cs_utf8_cut(cs_buf_str(&drift), RECORD_BYTES));
 }
 
+static void refuse_result(struct cs_gate_call *c, size_t bytes)
+{
+    CS_AUTO_BUF struct cs_buf message = {0};
+    cs_buf_printf(&message, "the result has %zu bytes; the limit is %llu", bytes,
+                  (unsigned long long)c->limits.result);
+    cs_gate_refuse(c, too_large, cs_buf_str(&message),
+                   CS_STR("Ask for less: filters, fewer fields, or page by page."));
+}
+
+/* Types are learned from what the program sees. */
+static void note_masked_drift(struct cs_gate_call *c, struct cs_str value)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    struct cs_json_limits limits = {.bytes = value.len + 1, .allow_duplicate = true};
+    if (cs_json_parse(value, &limits, &doc, NULL) == 0)
+        note_drift(c, cs_json_root(&doc));
+}
+
+/* An answer that is no error. `root` may be none, if nobody has looked into it; `look`: the shield
+ * has, in the pool. */
+static void deliver(struct cs_gate_call *c, const struct cs_kept_answer *kept,
+                    struct cs_json_val root, const struct cs_look *look)
+{
+    static const struct cs_refusal failed = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    struct cs_err err = {0};
+    int n = cs_shield_result(c, kept->value, kept->answer == CS_ANSWER_OK, look, &masked, &err);
+    struct cs_str value = n > 0 ? cs_buf_str(&masked) : kept->value;
+    if (n < 0) {
+        cs_gate_refuse(c, failed, cs_str(err.msg), (struct cs_str){0});
+        return;
+    }
+    if (value.len > c->limits.result) {
+        refuse_result(c, value.len);
+        return;
+    }
+    if (n > 0 && kept->is_seen)
+        note_masked_drift(c, value);
+    else if (root.doc)
+        note_drift(c, root);
+    cs_cache_called(c, kept->answer, kept->value);
+    cs_gate_answer(c, CS_CALL_OK, kept->answer, value);
+}
+
+static void on_looked(void *ctx, struct cs_look *look)
+{
+    struct cs_gate_call *c = ctx;
+    const struct cs_kept_answer kept = {cs_buf_str(&look->text), c->answer, c->answer_seen};
+    deliver(c, &kept, (struct cs_json_val){0}, look);
+}
+
+void cs_gate_deliver(struct cs_gate_call *c, enum cs_answer answer, struct cs_str value,
+                     struct cs_json_val root)
+{
+    struct cs_run *run = c->run;
+    enum cs_privacy_level level = cs_shield_level(c);
+    if (value.len <= CS_SCAN_HERE || level == CS_PRIVACY_OFF) {
+        const struct cs_kept_answer kept = {value, answer, root.doc != NULL};
+        deliver(c, &kept, root, NULL);
+        return;
+    }
+    c->inner = NULL;
+    c->answer = answer;
+    c->answer_seen = root.doc != NULL;
+    c->look =
+        cs_look_start(run->runner->loop, run->shield->detector, level,
+                      answer == CS_ANSWER_OK ? CS_FORM_JSON : CS_FORM_GUESS, value, on_looked, c);
+}
+
 static void on_value(struct cs_gate_call *c, struct cs_unwrapped *u)
 {
     static const struct cs_refusal failed = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
     static const struct cs_refusal failed_for_now = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, true};
-    if (u->is_error) {
-        cs_gate_refuse(c, u->retryable ? failed_for_now : failed, u->value, (struct cs_str){0});
-        return;
-    }
-    if (u->value.len > c->limits.result) {
-        CS_AUTO_BUF struct cs_buf message = {0};
-        cs_buf_printf(&message, "the result has %zu bytes; the limit is %llu", u->value.len,
-                      (unsigned long long)c->limits.result);
-        cs_gate_refuse(c, too_large, cs_buf_str(&message),
-                       CS_STR("Ask for less: filters, fewer fields, or page by page."));
-        return;
-    }
-    if (u->root.doc)
-        note_drift(c, u->root);
-    enum cs_answer answer = u->is_text ? CS_ANSWER_TEXT : CS_ANSWER_OK;
-    cs_cache_called(c, answer, u->value);
-    cs_gate_answer(c, CS_CALL_OK, answer, u->value);
+    if (u->is_error)
+        cs_gate_refuse(c, u->retryable ? failed_for_now : failed,
+                       cs_shield_error(c, u->value, &u->arena), (struct cs_str){0});
+    else
+        cs_gate_deliver(c, u->is_text ? CS_ANSWER_TEXT : CS_ANSWER_OK, u->value, u->root);
 }
 
 /* A large text is parsed by the worker alone, once its type is known: 3 ms less for two megabytes.
@@ -373,6 +439,18 @@ static size_t parse_max(const struct cs_gate_call *c)
 {
     bool here = c->run->result.is_guest || cs_tools_curious(c->run->runner->tools, c->tool);
     return here ? SIZE_MAX : LARGE_TEXT;
+}
+
+/* How much it was, is known of what has tokens alone. */
+static struct cs_str words_of(struct cs_gate_call *c, const struct cs_tool_result *result,
+                              const struct cs_err *err, struct cs_arena *arena)
+{
+    if (!c->run->shield || err->code != CS_LIMIT || result->retryable)
+        return cs_shield_error(c, cs_str(err->msg), arena);
+    return cs_str(cs_arena_printf(arena,
+                                  "the answer is too large: at most %llu bytes are allowed; ask "
+                                  "for less, or raise max_result_bytes of the server",
+                                  (unsigned long long)c->limits.result));
 }
 
 static void on_result(void *ctx, const struct cs_tool_result *result)
@@ -388,17 +466,46 @@ static void on_result(void *ctx, const struct cs_tool_result *result)
             r = result->retryable ? too_late : too_large;
         else if (err.code == CS_DENIED)
             r = denied;
-        cs_gate_refuse(c, r, cs_str(err.msg), (struct cs_str){0});
+        cs_gate_refuse(c, r, words_of(c, result, &err, &u.arena), (struct cs_str){0});
     }
     cs_unwrapped_done(&u);
+}
+
+/* A token that nobody has issued, or that this tool may not have. */
+static void refuse_token(struct cs_gate_call *c, const struct cs_err *err)
+{
+    c->is_running = false; /* it was not sent, and whoever sends goes on with the next one */
+    c->run->calls_running--;
+    if (err->code == CS_DENIED) {
+        record_of(c)->by_policy = true;
+        cs_gate_refuse(c, denied, cs_str(err->msg),
+                       CS_STR("Leave it out, or ask for a rule in privacy.detokenize."));
+    } else {
+        cs_gate_refuse(c, err->code == CS_LIMIT ? too_large : invalid, cs_str(err->msg),
+                       CS_STR("Pass tokens on as they came, from results or inputs of this session "
+                              "or execution."));
+    }
 }
 
 static void send_now(struct cs_gate_call *c)
 {
     struct cs_trace trace = c->run->result.trace;
+    CS_AUTO_BUF struct cs_buf values = {0};
+    struct cs_unmasked unmasked = {0};
+    struct cs_err err = {0};
     memcpy(trace.span, record_of(c)->span, sizeof trace.span);
-    c->inner = cs_tools_call(c->run->runner->tools, c->tool, cs_buf_str(&c->arguments),
-                             c->limits.timeout_ms, c->limits.result, &trace, on_result, c);
+    int n = cs_shield_arguments(c, &values, &unmasked, &err);
+    if (n < 0) {
+        refuse_token(c, &err);
+        return;
+    }
+    /* What is measured has tokens: an answer that repeats values may be longer than that. */
+    uint64_t most = n > 0 ? 2 * c->limits.result + ECHO_BYTES : c->limits.result;
+    c->inner =
+        cs_tools_call(c->run->runner->tools, c->tool, cs_buf_str(n ? &values : &c->arguments),
+                      c->limits.timeout_ms, most, &trace, on_result, c);
+    if (values.at)
+        explicit_bzero(values.at, values.cap);
 }
 
 static void on_sent(void *ctx, const struct cs_err *err)
@@ -406,8 +513,10 @@ static void on_sent(void *ctx, const struct cs_err *err)
     struct cs_sending *s = ctx;
     struct cs_gate_call *c = s->call;
     if (c && err->code == CS_OK) {
+        struct cs_run *run = c->run;
         c->sending = NULL;
         send_now(c);
+        next_turn(run);
     } else if (c) {
         static const struct cs_refusal failed = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
         CS_AUTO_BUF struct cs_buf message = {0};
@@ -418,6 +527,8 @@ static void on_sent(void *ctx, const struct cs_err *err)
     free(s);
 }
 
+/* --- its turn --- */
+
 /* Of a durable execution, a call that must not be made twice is on record before it is sent: if
  * this process dies before the answer came, the next one knows that it may have taken effect. */
 static void send_call(struct cs_gate_call *c)
@@ -425,6 +536,7 @@ static void send_call(struct cs_gate_call *c)
     struct cs_run *run = c->run;
     cs_trail_flush(run);
     run->calls_running++;
+    c->is_running = true;
     if (!run->request.durable || record_of(c)->repeatable) {
         send_now(c);
         return;
@@ -436,15 +548,20 @@ static void send_call(struct cs_gate_call *c)
 
 static bool waits_for_turn(const struct cs_gate_call *c)
 {
-    return c->tool && !c->inner && !c->sending;
+    return c->tool && !c->is_running && !c->look;
 }
 
 static void next_turn(struct cs_run *run)
 {
-    for (struct cs_gate_call *c = run->calls;
-         c && run->calls_running < run->result.limits.calls_at_once; c = c->next)
-        if (waits_for_turn(c))
-            send_call(c);
+    struct cs_gate_call *c = run->calls;
+    while (c && run->calls_running < run->result.limits.calls_at_once) {
+        if (waits_for_turn(c)) {
+            send_call(c); /* it may be over */
+            c = run->calls;
+        } else {
+            c = c->next;
+        }
+    }
 }
 
 /* --- the way in --- */

@@ -200,6 +200,39 @@ static void put_cached(struct cs_json_writer *w, const struct cs_result *r)
     number(w, "cached_age_ms", r->cached_age_ms);
 }
 
+static void put_found(struct cs_json_writer *w, const struct cs_masked *all)
+{
+    cs_json_key(w, "found");
+    cs_json_open(w, '{');
+    for (int i = 0; i < CS_PII_COUNT; i++)
+        if (all->found[i])
+            number(w, cs_pii_name((enum cs_pii)i), all->found[i]);
+    cs_json_close(w, '}');
+    number(w, "tokens", all->fresh);
+}
+
+static void put_protection(struct cs_json_writer *w, const struct cs_protection *p)
+{
+    struct cs_masked all = p->inputs;
+    if (!p->is_known)
+        return;
+    cs_masked_add(&all, &p->results);
+    cs_masked_add(&all, &p->outputs);
+    cs_json_key(w, "privacy");
+    cs_json_open(w, '{');
+    cs_json_key(w, "protected");
+    cs_json_put_bool(w, p->is_protected);
+    if (p->is_protected) {
+        member(w, "level", cs_str(cs_privacy_level_name(p->level)));
+        put_found(w, &all);
+        if (p->unprotected_count)
+            put_list(w, "unprotected", p->unprotected, p->unprotected_count);
+    } else if (p->why) {
+        member(w, "why", cs_str(p->why));
+    }
+    cs_json_close(w, '}');
+}
+
 static double average_latency_ms(const struct cs_result *r)
 {
     uint64_t us = 0;
@@ -349,6 +382,7 @@ size_t cs_envelope_at(const struct cs_result *r, struct cs_buf *out)
     put_artifacts(&w, r);
     put_cached(&w, r);
     put_metrics(&w, r);
+    put_protection(&w, &r->protection);
     put_risk(&w, &r->verdict);
     put_limits(&w, &r->limits);
     if (r->not_replayable.len) {

@@ -5,6 +5,9 @@
 #include "base/arena.h"
 #include "run/run.h"
 
+struct cs_look;
+struct cs_shield;
+
 /* --- queue.c: turns. So many at once; tenants take turns, and one tenant's are served in order ---
  */
 
@@ -46,6 +49,10 @@ struct cs_runner {
     struct cs_cache *cache; /* NULL: none */
     struct cs_resumer *resumer;
     struct cs_observer observer;
+    struct cs_privacy *privacy; /* NULL: there is no protection */
+    bool has_vault_key;
+    struct cs_vault_key vault_key;
+    char *data_dir;
     uint64_t journal_bytes, artifact_quota;
     uint64_t hashed; /* trail.c: serial of the last catalogue that was, and its hash */
     unsigned char tools_hash[32];
@@ -67,6 +74,7 @@ struct cs_run_ask {
     struct cs_run_ask *next;
     struct cs_run *run;
     uint64_t id;
+    struct cs_gate_call *call; /* of a question to a model: whose; else NULL */
 };
 
 /* One more watcher. */
@@ -81,6 +89,7 @@ struct cs_run_seat {
 
 struct cs_run {
     struct cs_runner *runner;
+    struct cs_shield *shield;   /* shield.c; NULL: it is not protected */
     struct cs_run *next, *prev; /* in runner->runs */
     struct cs_job *job;         /* NULL: not started, or over */
     struct cs_run_watch watch;  /* of whoever started it; */
@@ -256,16 +265,29 @@ struct cs_gate_call {
     uint64_t start_ns;
     uint32_t record; /* index in run->records; UINT32_MAX: it is no call of a server's tool */
     bool asked;      /* its server was listed anew because of it */
+    bool is_running; /* it has had its turn */
     struct cs_catalogue *catalogue; /* what `tool` belongs to */
     const struct cs_tool *tool;
-    struct cs_tool_call *inner; /* NULL: waits for its turn, or for a server */
+    struct cs_tool_call *inner; /* NULL: it is not sent, or was answered */
     struct cs_await *await;
-    struct cs_own_wait *wait;   /* for the store: storage.c */
-    struct cs_sending *sending; /* that it is sent is being put on record */
+    struct cs_own_wait *wait;     /* for the store: storage.c */
+    struct cs_sending *sending;   /* that it is sent is being put on record */
+    struct cs_look *look;         /* at its answer */
+    struct cs_own *own;           /* what the program itself wrote into the arguments */
+    struct cs_revealed *revealed; /* values that its tool was given */
+    enum cs_answer answer;        /* that is looked at; seen: it was parsed, too */
+    bool answer_seen;
     struct cs_call_limits limits;
     unsigned char cache_key[32]; /* cache_calls.c, if keep_ms is not 0 */
     int64_t keep_ms;
     struct cs_buf server, name, arguments; /* as the program gave them */
+};
+
+/* What a tool has answered, before it is masked. */
+struct cs_kept_answer {
+    struct cs_str value;
+    enum cs_answer answer;
+    bool is_seen; /* it was parsed */
 };
 
 struct cs_refusal {
@@ -282,6 +304,10 @@ void cs_gate_answer(struct cs_gate_call *call, enum cs_call_status status, enum 
                     struct cs_str payload);
 void cs_gate_refuse(struct cs_gate_call *call, struct cs_refusal refusal, struct cs_str message,
                     struct cs_str suggestion);
+/* A value that its tool has answered, some time: it is masked, bounded, and then the call's answer.
+ * `root`: as it was parsed, or none. */
+void cs_gate_deliver(struct cs_gate_call *call, enum cs_answer answer, struct cs_str value,
+                     struct cs_json_val root);
 /* As the policy knows it. */
 struct cs_target cs_gate_target(const struct cs_tool *tool);
 /* May this run see that tool? `ctx` is the run. */
@@ -329,12 +355,14 @@ void cs_trail_take(struct cs_run *run, struct cs_execution_more *more);
 void cs_trail_done(struct cs_run *run);
 
 /* provenance.c */
-void cs_provenance_begin(struct cs_run *run); /* when it is admitted */
-void cs_provenance_fill(struct cs_run *run);  /* when it is settled */
+void cs_provenance_begin(struct cs_run *run);  /* when it is admitted */
+void cs_provenance_inputs(struct cs_run *run); /* when they are as they are kept */
+void cs_provenance_fill(struct cs_run *run);   /* when it is settled */
 
 /* journal.c: what an execution heard; see journal.h. Inside cs_run: `journal`. */
 struct cs_journal;
 struct cs_player;
+struct cs_journal_doc;
 
 /* cache.c */
 int cs_step_cache(struct cs_run *run, struct cs_err *err); /* is its answer known? */
@@ -376,6 +404,7 @@ struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_requ
                                   void (*done)(void *ctx, const struct cs_result *result));
 void cs_runner_again_over(struct cs_runner *runner); /* one that did not get to a run is done */
 void cs_again_open(struct cs_run *run);
+const struct cs_journal_doc *cs_again_doc(const struct cs_run *run);
 /* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
 const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
                                         struct cs_job_end *as_then);

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "run/journal_in.h"
+#include "run/shield.h"
 
 #define SERVER_BYTES 80
 #define TOOL_BYTES   160
@@ -168,6 +169,7 @@ static void on_part(void *ctx, const struct cs_err *err)
 static void hand_on(struct cs_run *run, cs_stored *then, void *ctx)
 {
     struct cs_journal *j = run->journal;
+    cs_shield_seal(run, NULL, NULL); /* what its tokens stand for comes first */
     j->on_the_way += then == NULL;
     cs_store_journal_append(run->runner->store, cs_str(run->result.execution_id),
                             cs_buf_str(&j->out), NULL, 0, then ? then : on_part, then ? ctx : j);
@@ -294,6 +296,12 @@ static void put_request(struct cs_run *run)
     for (int i = 0; i < CS_LIMIT_COUNT; i++)
         cs_put_u64(&j->out, cs_limit_get(&r->limits, (enum cs_limit)i));
     end_record(j, mark);
+    if (run->shield) {
+        mark = begin_record(j, CS_RECORD_PRIVACY);
+        cs_put_u8(&j->out, (uint8_t)run->shield->level);
+        cs_put_u8(&j->out, (uint8_t)run->shield->asked);
+        end_record(j, mark);
+    }
     j->has_head = true;
 }
 
@@ -314,6 +322,13 @@ void cs_journal_admit(struct cs_run *run)
         return;
     open_journal(run);
     put_request(run);
+}
+
+void cs_journal_admit_late(struct cs_run *run)
+{
+    cs_journal_admit(run);
+    if (run->journal && run->journal->out.len)
+        hand_on(run, NULL, NULL);
 }
 
 void cs_journal_begin(struct cs_run *run, int64_t start_us)
@@ -473,6 +488,22 @@ void cs_journal_ended(struct cs_run *run, const struct cs_job_end *end)
     uint64_t end_us = (uint64_t)j->start_us + end->wall_us;
     cs_put_u64(&j->out, end_us > (uint64_t)j->time_us ? end_us : (uint64_t)j->time_us);
     cs_put_str(&j->out, cs_strn((const char *)hash, sizeof hash));
+    end_record(j, mark);
+    is_too_large(run);
+}
+
+void cs_journal_made(struct cs_run *run)
+{
+    struct cs_journal *j = run->journal;
+    const struct cs_shield *sh = run->shield;
+    if (!j || j->failed || !sh)
+        return;
+    if (run->result.protection.outputs.found[CS_PII_CUSTOM])
+        why_not(run, "what it said was found by patterns of its own, which are not on record");
+    if (!sh->made.len)
+        return;
+    size_t mark = begin_record(j, CS_RECORD_MADE);
+    cs_put_str(&j->out, cs_buf_str(&sh->made));
     end_record(j, mark);
     is_too_large(run);
 }

@@ -69,6 +69,9 @@ struct cs_journal_doc {
     uint64_t seed[2], state_bytes;
     bool has_state;
     int64_t start_us;
+    bool is_protected;
+    enum cs_privacy_level level, asked;
+    struct cs_str made; /* tokens that values of the program's own got */
     struct cs_journal_event *events;
     size_t count;
     /* How it ended, if that is in it: of one that was under way when its process died it is not. */
@@ -114,6 +117,8 @@ void cs_keymap_done(struct cs_keymap *tally);
 /* --- as it is written --- */
 
 void cs_journal_admit(struct cs_run *run); /* a durable one is about to be put on record */
+/* The same, of one whose inputs are known only now: it is on its way to the store. */
+void cs_journal_admit_late(struct cs_run *run);
 void cs_journal_begin(struct cs_run *run, int64_t start_us); /* its job is about to start */
 /* Every wish, in its order; it may be one that is played. */
 void cs_journal_wish(struct cs_run *run, const struct cs_wish *wish);
@@ -122,6 +127,8 @@ void cs_journal_heard(struct cs_run *run, const struct cs_heard *heard);
 void cs_journal_sent(struct cs_run *run, uint64_t id,
                      void (*then)(void *ctx, const struct cs_err *), void *ctx);
 void cs_journal_ended(struct cs_run *run, const struct cs_job_end *end);
+/* It has said all it had to say, and that is masked. */
+void cs_journal_made(struct cs_run *run);
 /* True: payloads are still on their way to the store; cs_run_go follows. */
 bool cs_journal_busy(struct cs_run *run);
 /* What is not written yet, into `more` of the execution's begin or end. */

@@ -5,11 +5,14 @@
  *   VERSION  CS_JOURNAL_VERSION; the first one, once
  *   REQUEST  u8 language, u8 clock, u8 cache, u8 durable, ref code, ref inputs, str principal,
  *            str session, str intent, str actor type, u32 count, so many u64 limits
+ *   PRIVACY  u8 level that it says things at, u8 level that was asked for; not there: it is not
+ *            protected
  *   BEGIN    u64 seed, u64 seed, u64 start, u8 has state, u64 state bytes, ref state, ref globals
  *   HEARD    u8 what, str key, u32 occurrence, u32 call, str server, str tool, u64 time,
  *            u8 status, u8 answer, str canonical, ref payload
  *   SENT     as HEARD, up to time
  *   ASKED    as SENT, then u8 status, u64 bytes of its result
+ *   MADE     str tokens that values of the program's own got, as cs_vault_record gives them
  *   END      u8 how, u8 limit, u8 scratch was full, u64 time, str hash of the state
  *
  * A ref is u8 0 and a string, or u8 1, u64 size and the string of its hash: a blob.
@@ -30,6 +33,8 @@ enum cs_record {
     CS_RECORD_SENT,
     CS_RECORD_ASKED,
     CS_RECORD_END,
+    CS_RECORD_PRIVACY,
+    CS_RECORD_MADE,
 };
 
 #endif

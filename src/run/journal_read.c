@@ -190,6 +190,13 @@ static void read_end(struct reader *r, struct cs_journal_doc *doc)
     take_hash(r, doc->state_hash);
 }
 
+static void read_privacy(struct reader *r, struct cs_journal_doc *doc)
+{
+    doc->is_protected = true;
+    doc->level = (enum cs_privacy_level)take_u8(r, CS_PRIVACY_HIGH);
+    doc->asked = (enum cs_privacy_level)take_u8(r, CS_PRIVACY_HIGH);
+}
+
 static bool read_record(uint8_t type, struct cs_str body, struct cs_journal_doc *doc)
 {
     struct reader r = {body, true};
@@ -209,6 +216,12 @@ static bool read_record(uint8_t type, struct cs_str body, struct cs_journal_doc 
         break;
     case CS_RECORD_END:
         read_end(&r, doc);
+        break;
+    case CS_RECORD_PRIVACY:
+        read_privacy(&r, doc);
+        break;
+    case CS_RECORD_MADE:
+        doc->made = take_str(&r);
         break;
     default:
         return false;

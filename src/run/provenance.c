@@ -9,9 +9,14 @@ void cs_provenance_begin(struct cs_run *run)
     struct cs_provenance *p = &run->result.provenance;
     const struct cs_request *r = &run->request;
     cs_sha256(r->code, p->code_hash);
-    cs_canon_hash(r->inputs.len ? r->inputs : CS_STR("{}"), p->inputs_hash);
     p->actor_id = run->principal;
     p->actor_type = r->actor_type.len ? cs_arena_dup(&run->arena, r->actor_type) : CS_STR("local");
+}
+
+void cs_provenance_inputs(struct cs_run *run)
+{
+    struct cs_str inputs = run->request.inputs;
+    cs_canon_hash(inputs.len ? inputs : CS_STR("{}"), run->result.provenance.inputs_hash);
 }
 
 static bool same_tool(const struct cs_call *a, const struct cs_call *b)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "run/journal.h"
+#include "run/shield.h"
 
 static struct cs_execution_row row_of(const struct cs_run *run)
 {
@@ -233,7 +234,8 @@ int cs_step_begin(struct cs_run *run, struct cs_err *err)
     run->on_record = run->beginning = true;
     cs_trail_admitted(run);
     cs_trail_take(run, &more);
-    cs_journal_admit(run);
+    if (!cs_shield_waits_for_session(run))
+        cs_journal_admit(run);
     cs_journal_take(run, &more);
     cs_store_execution_admit(run->runner->store, &row, &more, on_begun, run);
     cs_journal_taken(run);
@@ -298,6 +300,7 @@ static void put_on_record(struct cs_run *run)
     row.error_type = measure.error_type;
     row.envelope = r->envelope;
     row.finished = r->provenance.timestamp;
+    cs_shield_settled(run);
     cs_trail_settled(run);
     cs_trail_take(run, &more);
     cs_journal_take(run, &more);
@@ -305,6 +308,7 @@ static void put_on_record(struct cs_run *run)
     more.measure = &measure;
     cs_cache_record(run);
     cs_store_execution_settle(run->runner->store, &row, &more, on_end, run);
+    cs_shield_wipe(run);
 }
 
 int cs_step_end(struct cs_run *run, struct cs_err *err)
@@ -315,10 +319,12 @@ int cs_step_end(struct cs_run *run, struct cs_err *err)
         run->step--; /* it comes back */
         return CS_LATER;
     }
+    cs_journal_made(run);
     if (run->record_error.code != CS_OK)
         cs_settle_fault(run, &run->record_error);
     if (!r->refused)
         cs_provenance_fill(run);
+    cs_shield_prepare(run);
     if (!run->on_record) {
         run->end_stored = true;
         return run->beginning ? CS_LATER : CS_ON;

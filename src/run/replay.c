@@ -435,6 +435,11 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
     uv_timer_start(t, on_soon, 0, 0);
 }
 
+const struct cs_journal_doc *cs_again_doc(const struct cs_run *run)
+{
+    return &run->again->doc;
+}
+
 void cs_again_open(struct cs_run *run)
 {
     run->player = cs_player_new(run, &run->again->doc);

@@ -103,6 +103,9 @@ static void settle_lost(struct orphan *o, const char *reason, struct cs_str mess
     cs_log_line(CS_LOG_WARN, "resume", "lost: %.*s execution=%.*s", CS_STR_ARG(message),
                 CS_STR_ARG(row.id));
     cs_store_execution_settle(o->resumer->store, &row, &more, on_settled, o);
+    cs_buf_clear(&data);
+    cs_buf_printf(&data, "%.*s/%.*s", CS_STR_ARG(row.tenant), CS_STR_ARG(row.id));
+    cs_store_vault_wipe(o->resumer->store, cs_buf_str(&data), NULL, NULL);
 }
 
 /* --- taken over --- */
@@ -144,6 +147,8 @@ static struct cs_request request_of(const struct orphan *o, const struct cs_jour
         .actor_type = doc->actor_type,
         .durable = true,
         .cache = doc->begun ? CS_CACHE_OFF : doc->cache,
+        .privacy = doc->asked,
+        .no_privacy = !doc->is_protected,
     };
 }
 

@@ -19,6 +19,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "run/journal.h"
+#include "run/shield.h"
 
 #define TREE_WAIT_MS   5000
 #define MOST_RUNNING   64
@@ -37,16 +38,20 @@ static int await_tools(struct cs_run *run, struct cs_err *err);
 static int start_job(struct cs_run *run, struct cs_err *err);
 
 static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
-    admit,         /* 1. size, form, and is there room?                            policy/     */
-    cs_step_begin, /*    on record; an idempotency key is its own, or it joins     record.c    */
-    cs_step_hold,  /*    nobody else is in its session                             hold.c      */
-    cs_step_begun, /*    from here on it is not refused, and its watchers hear so  record.c    */
-    cs_step_cache, /*    perhaps its answer is known                               cache.c     */
-    await_tools,   /*    a guest that speaks of tools waits for servers            tools/      */
-    cs_step_turn,  /*    one of so many at once, tenants in turn                   queue.c     */
-    start_job,     /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
+    admit,          /* 1. size, form, and is there room?                            policy/     */
+    cs_step_inputs, /*    tokens instead of personal data                           shield_in.c */
+    cs_step_begin,  /*    on record; an idempotency key is its own, or it joins     record.c    */
+    cs_step_hold,   /*    nobody else is in its session                             hold.c      */
+    cs_step_vault,  /*    what its session's tokens stand for                       shield_in.c */
+    cs_step_begun,  /*    from here on it is not refused, and its watchers hear so  record.c    */
+    cs_step_cache,  /*    perhaps its answer is known                               cache.c     */
+    await_tools,    /*    a guest that speaks of tools waits for servers            tools/      */
+    cs_step_turn,   /*    one of so many at once, tenants in turn                   queue.c     */
+    start_job,      /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
     /* SETTLE: whatever happened before, what follows is done */
-    cs_step_release, /* 5. its session has the new state and files                   hold.c      */
+    cs_step_mask,    /* 5. tokens instead of personal data                           shield_out.c */
+    cs_step_seal,    /*    what new tokens stand for is kept, sealed                 shield_in.c */
+    cs_step_release, /*    its session has the new state and files                   hold.c      */
     cs_step_recall,  /*    what it had left before its process died                  artifacts.c */
     cs_step_collect, /*    files in /workspace/out are artifacts                     collect.c   */
     cs_step_keep,    /*    what is too large for an answer becomes an artifact       artifacts.c */
@@ -108,6 +113,11 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
         free(r);
         return -1;
     }
+    cs_runner_set_privacy(r, options->privacy);
+    r->has_vault_key = options->vault_key != NULL;
+    if (options->vault_key)
+        r->vault_key = *options->vault_key;
+    r->data_dir = options->data_dir ? cs_strdup(options->data_dir) : NULL;
     cs_asks_open(r, options->asks);
     cs_runner_set_cache(r, options->cache_bytes, options->cache_ms);
     *runner = r;
@@ -122,6 +132,9 @@ static void close_if_empty(struct cs_runner *r)
     if (r->closed)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
+    cs_privacy_unref(r->privacy);
+    explicit_bzero(&r->vault_key, sizeof r->vault_key);
+    free(r->data_dir);
     free(r);
 }
 
@@ -207,6 +220,7 @@ void cs_run_finish(struct cs_run *run)
     cs_lineage_done(run);
     cs_catalogue_unref(run->catalogue);
     cs_player_free(run->player);
+    cs_shield_done(run);
     cs_resume_done(run);
     cs_journal_done(run);
     cs_trail_done(run);
@@ -244,7 +258,7 @@ static void leave_way(struct cs_run *run)
 {
     run->result.tokens_saved = cs_tokens_saved(run);
     run->settling = true;
-    run->step = step_of(cs_step_release);
+    run->step = step_of(cs_step_mask);
     cs_run_waits_no_more(run);
     cs_queue_quit(&run->runner->queue, &run->place);
 }
@@ -265,6 +279,7 @@ static void on_ended(void *ctx, const struct cs_job_end *end)
 {
     struct cs_run *run = ctx;
     cs_gate_close(run);
+    cs_shield_flush(run);
     cs_asks_close(run);
     cs_resume_close(run);
     cs_journal_ended(run, end);
@@ -358,10 +373,12 @@ static size_t take_output(struct cs_run *run, size_t len)
 static void on_log(void *ctx, enum cs_level level, struct cs_str text)
 {
     struct cs_run *run = ctx;
+    CS_AUTO_BUF struct cs_buf masked = {0};
     if (run->log_count >= run->result.limits.log_lines) {
         run->result.output_cut += text.len;
         return;
     }
+    text = cs_shield_said(run, CS_FORM_GUESS, text, &masked);
     size_t keep = take_output(run, text.len);
     if (keep < text.len && keep == 0)
         return;
@@ -384,12 +401,13 @@ static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
     bytes.len = take_output(run, bytes.len);
     cs_buf_putstr(is_stderr ? &run->err : &run->out, bytes);
     if (bytes.len)
-        cs_seats_output(run, is_stderr, bytes);
+        cs_shield_output(run, is_stderr, bytes);
 }
 
 static void on_progress(void *ctx, struct cs_str json)
 {
-    cs_seats_progress(ctx, json);
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    cs_seats_progress(ctx, cs_shield_said(ctx, CS_FORM_JSON, json, &masked));
 }
 
 /* --- what it wants to know, and hears: on record, or from the record --- */
@@ -682,6 +700,7 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     run->watch = watch ? *watch : (struct cs_run_watch){0};
     run->done = done;
     run->ctx = ctx;
+    cs_shield_open(run);
     /* The begin and the end of one whose answer is known are one commit. */
     if (runner->store)
         cs_store_gather(runner->store);
@@ -700,6 +719,7 @@ struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_requ
     snprintf(run->result.execution_id, sizeof run->result.execution_id, "%s", id);
     run->again = again;
     cs_again_open(run);
+    cs_shield_open(run);
     run->done = done;
     run->ctx = again;
     cs_run_go(run);
@@ -720,7 +740,9 @@ struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request 
     run->waiting = true;
     runner->waiting++;
     keep_request(run);
+    cs_shield_open(run);
     cs_provenance_begin(run);
+    cs_provenance_inputs(run);
     return run;
 }
 

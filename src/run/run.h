@@ -18,6 +18,7 @@
 #include "base/trace.h"
 #include "policy/keys.h"
 #include "policy/policy.h"
+#include "privacy/privacy.h"
 #include "run/sessions.h"
 #include "sandbox/sandbox.h"
 #include "store/store.h"
@@ -53,6 +54,17 @@ struct cs_request {
     enum cs_clock clock;       /* EVENTS, or LIVE: it cannot be replayed then */
     enum cs_cache_mode cache;
     struct cs_trace trace; /* the caller's */
+    /* Protection of personal data. A request can raise the level of the house (CS_PRIVACY_OFF: it
+     * asks for nothing), and have patterns and words of its own looked for besides. */
+    enum cs_privacy_level privacy;
+    const struct cs_custom *customs; /* lent until cs_run_start returns */
+    size_t custom_count;
+    /* The caller wants values instead of tokens in `value`, logs and streams of the result that its
+     * `done` gets, and has the right to them: the door has looked. What is kept, and what other
+     * watchers see, has tokens. It is recorded in the ledger. */
+    bool reveal;
+    /* Without any protection; only the door of the local person says so. */
+    bool no_privacy;
 };
 
 enum cs_status {
@@ -143,6 +155,27 @@ struct cs_provenance {
     char chain_hash[65];                                           /* hex; "": not in a ledger */
 };
 
+/*
+ * What protection did, in the envelope:
+ *
+ *     "privacy": {"protected": true, "level": "medium", "found": {"EMAIL": 3}, "tokens": 2,
+ *                 "unprotected": ["wiki/search"]}
+ *     "privacy": {"protected": false, "why": "--no-pii-protection"}
+ *
+ * `found` counts what was masked on every way (inputs, results of tools, outputs), `tokens` how
+ * many tokens were new. `unprotected` are tools whose results came as they are, by a rule of the
+ * house.
+ */
+struct cs_protection {
+    bool is_known;     /* false: the house knows nothing of protection, and nothing is said */
+    bool is_protected; /* false: `why` */
+    const char *why;
+    enum cs_privacy_level level;
+    struct cs_masked inputs, results, outputs; /* what was found, by the way it took */
+    const struct cs_str *unprotected;          /* "server/tool", each once */
+    uint32_t unprotected_count;
+};
+
 struct cs_result {
     enum cs_status status;
     char execution_id[36];
@@ -175,6 +208,7 @@ struct cs_result {
     const struct cs_str *left_out; /* why, of the first few: "'big.bin' has more than ..." */
     uint32_t left_out_named;
     struct cs_provenance provenance;
+    struct cs_protection protection;
     struct cs_str cached_from;    /* the execution whose answer this is; empty: its own */
     uint64_t cached_age_ms;       /* of that answer */
     struct cs_str not_replayable; /* why it cannot be replayed; empty: it can */
@@ -218,6 +252,12 @@ struct cs_runner_options {
     uint64_t cache_bytes;           /* answers kept in memory; 0: no cache at all */
     int64_t cache_ms;               /* how long an answer is good; 0: 5 minutes */
     uint64_t artifact_bytes;        /* a result above this is kept as an artifact too; 0: 6,000 */
+    struct cs_privacy *privacy;     /* counted here too; NULL: there is no protection */
+    /* What vaults are sealed with that outlive this process: of sessions, and of durable executions
+     * that are under way. Copied; NULL: they are kept in memory alone, and their tokens are unknown
+     * to the next process. */
+    const struct cs_vault_key *vault_key;
+    const char *data_dir; /* does not show in errors of tools; copied; NULL: none */
 };
 
 int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
@@ -226,6 +266,13 @@ void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *
 unsigned cs_runner_ready(const struct cs_runner *runner);
 /* While it runs; as in struct cs_runner_options. */
 void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes, uint64_t artifact_quota);
+/* The same, for executions that begin from now on; NULL: no protection. */
+void cs_runner_set_privacy(struct cs_runner *runner, struct cs_privacy *privacy);
+/* A text that leaves for a model outside of any execution (a part of an artifact, say): as
+ * cs_mask, at the level of the house, and its tokens belong to nobody. 0: `text` may be shown as it
+ * is; -1: it must not be shown. */
+int cs_runner_mask(struct cs_runner *runner, struct cs_str text, struct cs_buf *out,
+                   struct cs_err *err);
 /* The same: as cache_bytes and cache_ms of the options. */
 void cs_runner_set_cache(struct cs_runner *runner, uint64_t bytes, int64_t ms);
 /* Forgets the answers of a tenant (empty: of all), here and in the store; results of tools too.

@@ -4,7 +4,7 @@
  * can learn who do not watch.
  */
 #include "base/mem.h"
-#include "run/inside.h"
+#include "run/shield.h"
 
 struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *watch,
                                 void (*done)(void *ctx, const struct cs_result *result), void *ctx)
@@ -98,7 +98,7 @@ void cs_seats_begun(struct cs_run *run)
 /* One may leave, or be made to leave, in the `done` of another. */
 void cs_seats_done(struct cs_run *run, const struct cs_result *result)
 {
-    run->done(run->ctx, result);
+    run->done(run->ctx, run->shield ? cs_shield_reveal(run) : result);
     while (run->seats) {
         struct cs_run_seat seat = *run->seats;
         unlink_seat(run->seats);

@@ -23,6 +23,7 @@
 #include "base/time.h"
 #include "run/inside.h"
 #include "run/session_in.h"
+#include "run/shield.h"
 
 #define TRY_AGAIN_MS 20
 #define STATE_DEPTH  1000
@@ -340,6 +341,8 @@ static void on_stored(void *ctx, const struct cs_err *err)
     if (h->err.code == CS_OK)
         h->err = *err;
     h->gone = err->code == CS_MISSING;
+    if (h->gone) /* it may have sealed something after that */
+        cs_safe_wipe(h->s, cs_str(h->tenant), cs_str(h->id));
     if (h->gone)
         cs_fail(&h->err, CS_MISSING,
                 "it was ended while the execution was in it; its state and files are gone");

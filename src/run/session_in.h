@@ -13,6 +13,7 @@ struct cs_sessions {
     char *path;
     struct cs_session_limits limits;
     struct cs_hold *holds; /* those that hold and those that wait, in the order of their turns */
+    struct cs_safe *safes; /* vaults of those that were used here */
     unsigned pending;      /* operations, holds and handles that keep this alive */
     uv_timer_t minute;
     unsigned minutes;

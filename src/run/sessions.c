@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "run/session_in.h"
+#include "run/shield.h"
 #include "sandbox/wire.h"
 
 #define MINUTE_MS    60000
@@ -29,6 +30,7 @@ void cs_sessions_less(struct cs_sessions *s)
         return;
     void (*closed)(void *ctx) = s->closed;
     void *ctx = s->closed_ctx;
+    cs_safes_done(s);
     cs_closep(&s->root);
     free(s->path);
     free(s);
@@ -196,6 +198,7 @@ static void on_expired(void *ctx, const struct cs_err *err, const struct cs_sess
     struct sweep *w = ctx;
     for (size_t i = 0; err->code == CS_OK && i < count; i++) {
         add_entry(w, rows[i].id);
+        cs_safe_wipe(w->s, rows[i].tenant, rows[i].id);
         note(w->s, "session.expired", rows[i].tenant, (struct cs_str){0}, rows[i].id, NULL, NULL);
     }
     if (w->count)
@@ -437,6 +440,8 @@ static void on_ended(void *ctx, const struct cs_err *err)
 {
     struct ask *a = ctx;
     a->err = *err;
+    if (err->code == CS_OK)
+        cs_safe_wipe(a->s, cs_str(a->tenant), cs_str(a->id));
     if (err->code == CS_OK)
         note(a->s, "session.stopped", cs_str(a->tenant), cs_str(a->principal), cs_str(a->id),
              on_stop_noted, a);

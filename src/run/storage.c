@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "run/inside.h"
+#include "run/shield.h"
 
 #define LISTED     100
 #define PAGE_BYTES (1u << 20)
@@ -196,6 +196,15 @@ static bool is_text(const struct cs_artifact_row *row, struct cs_str content)
     return cs_str_is(row->kind, "stdout") || cs_media_text(content);
 }
 
+/* Tokens in it are those of the vault that this execution has. Those of others stand for other
+ * values: they must not be taken for ours. */
+static bool is_ours(const struct cs_run *run, const struct cs_artifact_row *row)
+{
+    struct cs_str session = run->result.session_id;
+    return session.len ? cs_str_eq(row->session, session)
+                       : cs_str_is(row->execution, run->result.execution_id);
+}
+
 static void answer(struct cs_gate_call *c, const struct cs_own_wait *asked,
                    const struct cs_artifact_row *row, struct cs_str content)
 {
@@ -218,8 +227,17 @@ static void answer(struct cs_gate_call *c, const struct cs_own_wait *asked,
         cs_json_put_str(&w, content);
         value = cs_buf_str(&json);
     }
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    struct cs_err err = {0};
+    int n = asked->as_bytes
+                ? 0
+                : cs_shield_artifact(c->run, is_ours(c->run, row), value, &masked, &err);
+    if (n > 0)
+        value = cs_buf_str(&masked);
     /* Escapes make a text longer. */
-    if (value.len > asked->limit + 200)
+    if (n < 0)
+        cs_gate_refuse(c, failed, cs_str(err.msg), (struct cs_str){0});
+    else if (value.len > asked->limit + 200)
         refuse_size(c, row, asked->limit);
     else
         cs_gate_answer(c, CS_CALL_OK, CS_ANSWER_OK, value);

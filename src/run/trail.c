@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "run/journal.h"
+#include "run/shield.h"
 
 #define NAME_BYTES 80
 
@@ -162,6 +163,12 @@ static void put_limits_hash(struct cs_json_writer *w, const struct cs_limits *li
     put_hash(w, "limits_hash", hash);
 }
 
+static void put_inputs(struct cs_json_writer *w, const struct cs_run *run)
+{
+    put_number(w, "inputs_bytes", run->request.inputs.len);
+    put_hash(w, "inputs_hash", run->result.provenance.inputs_hash);
+}
+
 void cs_trail_admitted(struct cs_run *run)
 {
     const struct cs_request *r = &run->request;
@@ -174,8 +181,8 @@ void cs_trail_admitted(struct cs_run *run)
     put_number(&w, "code_bytes", r->code.len);
     put_hash(&w, "code_hash", run->result.provenance.code_hash);
     put_flag(&w, "durable", r->durable);
-    put_number(&w, "inputs_bytes", r->inputs.len);
-    put_hash(&w, "inputs_hash", run->result.provenance.inputs_hash);
+    if (!cs_shield_waits_for_session(run))
+        put_inputs(&w, run);
     if (r->intent.len) {
         put_number(&w, "intent_bytes", r->intent.len);
         put_hash_of(&w, "intent_hash", r->intent);
@@ -239,6 +246,8 @@ void cs_trail_started(struct cs_run *run)
         return;
     cs_json_open(&w, '{');
     put_name(&w, "clock", cs_str(clocks[run->request.clock]));
+    if (cs_shield_waits_for_session(run)) /* it did, and they are masked now */
+        put_inputs(&w, run);
     put_number(&w, "queued_ms", run->result.queued_us / 1000);
     if (run->catalogue) {
         put_number(&w, "tools", cs_catalogue_count(run->catalogue));

@@ -291,7 +291,8 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
         return emptied;
     }
     if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0 ||
-        cs_db_journals_age(db, op->when, step, &op->err) < 0)
+        cs_db_journals_age(db, op->when, step, &op->err) < 0 ||
+        cs_db_vaults_age(db, op->when, step, &op->err) < 0)
         return -1;
     int gone = cs_sql_do(db, CS_SQL_OLD_EXECUTIONS, &op->err, "ii", op->when, step);
     if (gone < 0)

@@ -97,6 +97,7 @@ struct cs_op {
         cs_sources_found *sources;
         cs_usage_found *usage;
         cs_lineage_told *lineage;
+        cs_vault_found *vault;
     } done;
     void *ctx;
     struct cs_store *store;
@@ -255,6 +256,13 @@ int cs_db_journal_end(struct cs_db *db, struct cs_str execution, struct cs_err *
 /* Those of executions that finished before `when`, as with artifacts. */
 int cs_db_journals_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err);
 int cs_db_measure(struct cs_db *db, const struct cs_measure *measure, struct cs_err *err);
+
+/* --- vaults.c: the same --- */
+
+/* That of a session. */
+int cs_db_vault_wipe(struct cs_db *db, struct cs_str tenant, struct cs_str id, struct cs_err *err);
+/* Those of executions that finished before `when`, as with artifacts. */
+int cs_db_vaults_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err);
 
 /* --- artifacts.c --- */
 

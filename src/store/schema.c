@@ -151,6 +151,10 @@ const char *const cs_migrations[] = {
     ") WITHOUT ROWID;"
     "CREATE INDEX holds_execution ON holds (execution);",
 
+    /* 4: sealed entries of vaults, of sessions and of executions that outlive their process. */
+    "CREATE TABLE vaults (seq INTEGER PRIMARY KEY, owner TEXT NOT NULL, sealed BLOB NOT NULL);"
+    "CREATE INDEX vaults_owner ON vaults (owner);",
+
     NULL,
 };
 

@@ -250,6 +250,7 @@ static int set_up(struct cs_db *db, struct cs_err *err)
                                 "PRAGMA journal_size_limit = 33554432;"
                                 "PRAGMA cache_size = -4096;"
                                 "PRAGMA temp_store = MEMORY;"
+                                "PRAGMA secure_delete = ON;" /* states and vaults */
                                 "PRAGMA trusted_schema = OFF;";
     int code = SQLITE_BUSY;
     for (int i = 0; i <= CS_STORE_BUSY_MS / 5 && (code & 0xFF) == SQLITE_BUSY; i++) {

@@ -62,6 +62,11 @@
     X(STATE_PUT, "INSERT INTO states (session, state) VALUES (?, ?)"                               \
                  " ON CONFLICT (session) DO UPDATE SET state = excluded.state")                    \
     X(STATE_END, "DELETE FROM states WHERE session = ?")                                           \
+    X(VAULT_ADD, "INSERT INTO vaults (owner, sealed) VALUES (?, ?)")                               \
+    X(VAULT_GET, "SELECT sealed FROM vaults WHERE owner = ? ORDER BY seq")                         \
+    X(VAULT_END, "DELETE FROM vaults WHERE owner = ?")                                             \
+    X(OLD_VAULTS, "DELETE FROM vaults WHERE owner IN (SELECT tenant || '/' || id FROM executions"  \
+                  " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")               \
                                                                                                    \
     X(EXECUTION_BY_KEY, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                \
                         " WHERE tenant = ? AND key = ? AND key <> '' AND created > ?"              \

@@ -420,14 +420,21 @@ void cs_store_lineage(struct cs_store *s, struct cs_str tenant, struct cs_str id
 
 /* --- sealed entries of vaults: see privacy/ --- */
 
-/* One more of this owner ("tenant/session"), after those that are there. */
+#define CS_VAULT_OWNER 200 /* bytes of "tenant/session" or "tenant/execution" */
+
+/* Lent. */
+typedef void cs_vault_found(void *ctx, const struct cs_err *err, const struct cs_str *sealed,
+                            size_t count);
+
+/*
+ * One more of this owner, after those that are there. They go with the session or the execution
+ * whose row goes, whatever the reason, or when they are wiped; either way nothing of them is left
+ * in the file.
+ */
 void cs_store_vault_add(struct cs_store *s, struct cs_str owner, struct cs_str sealed,
                         cs_stored *done, void *ctx);
-/* All of them, in their order; lent to `done`. */
-void cs_store_vault_get(struct cs_store *s, struct cs_str owner,
-                        void (*done)(void *ctx, const struct cs_err *err,
-                                     const struct cs_str *sealed, size_t count),
-                        void *ctx);
+/* All of them, in their order. CS_LIMIT: there is more than a vault can hold. */
+void cs_store_vault_get(struct cs_store *s, struct cs_str owner, cs_vault_found *done, void *ctx);
 void cs_store_vault_wipe(struct cs_store *s, struct cs_str owner, cs_stored *done, void *ctx);
 
 #endif

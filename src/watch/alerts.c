@@ -228,6 +228,20 @@ static void look_at_calls(struct cs_alerts *a, struct tenant *t, const struct cs
     }
 }
 
+/* What a program put together itself, and said. */
+static void look_at_outputs(struct cs_alerts *a, struct tenant *t, const struct cs_result *r)
+{
+    CS_AUTO_BUF struct cs_buf detail = {0};
+    const struct cs_masked *said = &r->protection.outputs;
+    if (!said->total || r->cached_from.len)
+        return;
+    for (int i = 0; i < CS_PII_COUNT; i++)
+        if (said->found[i])
+            cs_buf_printf(&detail, "%s%s: %u", detail.len ? ", " : "", cs_pii_name((enum cs_pii)i),
+                          said->found[i]);
+    happened(a, SENSITIVE_OUTPUT, t, r->execution_id, cs_buf_str(&detail), 1, false);
+}
+
 void cs_alerts_settled(struct cs_alerts *a, struct cs_str tenant, const struct cs_result *r)
 {
     struct tenant *t = tenant_of(a, tenant);
@@ -237,6 +251,7 @@ void cs_alerts_settled(struct cs_alerts *a, struct cs_str tenant, const struct c
     if (r->failed && e->type == CS_ERROR_RESOURCE && e->has_limit && e->limit == CS_LIMIT_MEMORY)
         happened(a, MEMORY_KILL, t, r->execution_id, (struct cs_str){0}, 1, false);
     look_at_calls(a, t, r);
+    look_at_outputs(a, t, r);
     look_at_rate(a, t, r);
 }
 

@@ -1,0 +1,44 @@
+/* JSON Web Tokens, and other base64 of JSON objects that are keys. */
+#include "privacy/secret.h"
+
+#define JWT_MAX 16384
+
+/* The base64 of `{"k":` and of what Docker writes down its logins in. */
+static bool is_key_object(struct cs_str run)
+{
+    return cs_str_starts(run, "eyJrIjoi") || cs_str_starts(run, "eyJhdXRocyI6") ||
+           cs_str_starts(run, "eyJhdXRoIjoi");
+}
+
+size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after)
+{
+    /* In the middle of something longer? */
+    if (at && cs_is_class(view->at[at - 1], CS_C_PLUS | CS_C_DASH) && at > 1 &&
+        cs_is_class(view->at[at - 2], CS_C_ALNUM))
+        return 0;
+    size_t most = at + JWT_MAX;
+    size_t head = cs_class_end(view, after, most, CS_C_URL64);
+    size_t end = head, third = 0;
+    unsigned parts = 1;
+    while (parts < 5 && cs_view_at(view, end) == '.') {
+        size_t part = cs_class_end(view, end + 1, most, CS_C_URL64);
+        if (part == end + 1 && parts > 2)
+            break;
+        end = part;
+        if (++parts == 3)
+            third = end;
+    }
+    /* Three parts if it is signed, five if it is encrypted. */
+    if (parts == 4)
+        end = third;
+    if (parts >= 3 && head - at >= 12 && end - head >= 20) {
+        cs_hit(view, CS_PII_JWT, at, end);
+        return end;
+    }
+    size_t run = cs_class_end(view, after, most, CS_C_BASE64 | CS_C_UNDER | CS_C_DASH);
+    if (run - at >= 60 && run - at <= 4096 && is_key_object(cs_strn(view->at + at, run - at))) {
+        cs_hit(view, CS_PII_API_KEY, at, run);
+        return run;
+    }
+    return end > at ? end : at + 1;
+}

@@ -1,0 +1,391 @@
+/*
+ * Keys and their values in running text: lines, assignments, headers, tags, tables.
+ *
+ *     Name: value      KEY=value       "key": "value"      key => 'value'      <key>value</key>
+ *     --key value      a,b\n1,2        | a | b |           a  b (by blanks)    (a, b) VALUES (1, 2)
+ */
+#include <strings.h>
+
+#include "privacy/page.h"
+
+#define KEY_BACK   48   /* bytes before the sign in which a key is looked for */
+#define BLANKS_MAX 64   /* between the sign and its value */
+#define VALUE_MAX  4096 /* of a value between quotes */
+#define LINE_MAX_  512  /* of a value that goes to the end of its line */
+
+void cs_keyed(struct cs_view *view, struct cs_sense sense, struct cs_str key, size_t start,
+              size_t end)
+{
+    while (start < end && (view->at[start] == ' ' || view->at[start] == '\t'))
+        start++;
+    while (end > start && (view->at[end - 1] == ' ' || view->at[end - 1] == '\t' ||
+                           view->at[end - 1] == '\r' || view->at[end - 1] == '\n'))
+        end--;
+    if (start == end || !(view->page->kinds & (1u << sense.kind)))
+        return;
+    if (sense.kind == CS_PII_PERSON)
+        cs_keyed_name(view, sense, start, end);
+    else if (cs_pii_secret(sense.kind))
+        cs_keyed_secret(view, sense, key, start, end);
+    else
+        cs_keyed_personal(view, sense, start, end);
+}
+
+enum {
+    BLANK = 1,
+    QUOTE = 2,
+    NAME = 4,   /* of a key */
+    INNER = 8,  /* of a key, between two of those */
+    CLOSE = 16, /* between a key and its sign */
+    STOP = 32,  /* ends a value that is not quoted */
+};
+
+static const unsigned char class[256] = {
+    [' '] = BLANK,
+    ['\t'] = BLANK | STOP,
+    ['"'] = QUOTE | CLOSE | STOP,
+    ['\''] = QUOTE | CLOSE | INNER,
+    ['`'] = QUOTE | CLOSE | STOP,
+    ['*'] = CLOSE,
+    [']'] = CLOSE | STOP,
+    [')'] = CLOSE,
+    ['0' ... '9'] = NAME,
+    ['A' ... 'Z'] = NAME,
+    ['a' ... 'z'] = NAME,
+    [0x80 ... 0xFF] = NAME,
+    ['_'] = NAME,
+    ['-'] = INNER,
+    ['.'] = INNER,
+    ['\n'] = STOP,
+    ['\r'] = STOP,
+    ['|'] = STOP,
+    [';'] = STOP,
+    ['<'] = STOP,
+    ['}'] = STOP,
+};
+
+static inline bool is(const struct cs_view *view, size_t i, unsigned char of)
+{
+    return i < view->len && (class[(unsigned char)view->at[i]] & of);
+}
+
+/* --- beside each other --- */
+
+/* The key that ends at `end`; `blanks`: it may be of several words. */
+static struct cs_str key_before(const struct cs_view *view, size_t end, bool blanks)
+{
+    size_t low = end > KEY_BACK ? end - KEY_BACK : 0;
+    while (end > low && is(view, end - 1, BLANK))
+        end--;
+    for (unsigned n = 0; n < 4 && end > low && is(view, end - 1, CLOSE); n++)
+        end--;
+    size_t start = end;
+    while (start > low) {
+        bool inside = start < end && !is(view, start, BLANK);
+        if (!is(view, start - 1, NAME) && !(inside && is(view, start - 1, INNER)) &&
+            !(inside && blanks && view->at[start - 1] == ' '))
+            break;
+        start--;
+    }
+    while (start < end && !is(view, start, NAME))
+        start++;
+    return cs_strn(view->at + start, end - start);
+}
+
+/* Does another key begin after the comma at `i`? */
+static bool key_after(const struct cs_view *view, size_t i)
+{
+    size_t stop = i + 32 < view->len ? i + 32 : view->len;
+    for (i++; i < stop; i++) {
+        char c = view->at[i];
+        if (c == ':' || c == '=')
+            return true;
+        if (!cs_is_alnum(c) && c != ' ' && c != '_' && c != '-' && c != '"')
+            return false;
+    }
+    return false;
+}
+
+/* Does a value end here, that has no quotes, by what it is and where it stands? */
+static bool ends(const struct cs_view *view, size_t i, struct cs_sense sense, bool line)
+{
+    bool secret = cs_pii_secret(sense.kind), wide = is(view, i + 1, BLANK);
+    switch (view->at[i]) {
+    case ' ':
+        return secret || !line || wide || cs_view_at(view, i + 1) == '#';
+    case '&':
+        return !wide;
+    case ',':
+        if (!line || key_after(view, i))
+            return true;
+        if (secret)
+            return wide;
+        return sense.kind != CS_PII_PERSON && sense.kind != CS_PII_ADDRESS &&
+               sense.kind != CS_PII_DATE_OF_BIRTH;
+    case ')':
+    case '\'':
+        return !line;
+    default:
+        return false;
+    }
+}
+
+static size_t bare_end(const struct cs_view *view, size_t start, struct cs_sense sense, bool line)
+{
+    size_t stop = start + LINE_MAX_ < view->len ? start + LINE_MAX_ : view->len;
+    for (size_t i = start; i < stop; i++)
+        if (is(view, i, STOP) || ends(view, i, sense, line))
+            return i;
+    return stop;
+}
+
+static size_t quoted_end(const struct cs_view *view, size_t start, char q)
+{
+    size_t stop = start + VALUE_MAX < view->len ? start + VALUE_MAX : view->len;
+    for (size_t i = start; i < stop; i++) {
+        if (view->at[i] == '\\')
+            i++;
+        else if (view->at[i] == q || view->at[i] == '\n')
+            return i;
+    }
+    return stop;
+}
+
+/* Is there nothing but blanks and bullets between the line's start and `at`? */
+static bool line_start(const struct cs_view *view, const char *at)
+{
+    size_t i = (size_t)(at - view->at);
+    for (unsigned n = 0; n < 24 && i > 0; n++, i--)
+        if (view->at[i - 1] == '\n')
+            return true;
+        else if (!memchr(" \t-*#>\"'`/", view->at[i - 1], 10))
+            return false;
+    return i == 0;
+}
+
+static void value_at(struct cs_view *view, struct cs_str key, struct cs_sense sense, size_t i,
+                     bool equals)
+{
+    size_t stop = i + BLANKS_MAX < view->len ? i + BLANKS_MAX : view->len;
+    while (i < stop && (is(view, i, BLANK) || view->at[i] == '*'))
+        i++;
+    if (i == view->len)
+        return;
+    if (is(view, i, QUOTE)) {
+        cs_keyed(view, sense, key, i + 1, quoted_end(view, i + 1, view->at[i]));
+        return;
+    }
+    if (memchr("\r\n{[", view->at[i], 4))
+        return;
+    bool line = line_start(view, key.at) || (!equals && !cs_pii_secret(sense.kind));
+    cs_keyed(view, sense, key, i, bare_end(view, i, sense, line));
+}
+
+static void tag(struct cs_view *view, size_t at)
+{
+    size_t low = at > KEY_BACK ? at - KEY_BACK : 0, i = at;
+    while (i > low && view->at[i - 1] != '<' && view->at[i - 1] != '>' && view->at[i - 1] != '\n')
+        i--;
+    if (i == low || view->at[i - 1] != '<' || view->at[i] == '/')
+        return;
+    size_t end = i;
+    while (end < at && !is(view, end, BLANK))
+        end++;
+    struct cs_str key = cs_strn(view->at + i, end - i);
+    struct cs_sense sense = cs_key_sense(key);
+    if (sense.kind == CS_PII_COUNT)
+        return;
+    size_t stop = at + LINE_MAX_ < view->len ? at + LINE_MAX_ : view->len;
+    for (end = at + 1; end < stop && view->at[end] != '<'; end++)
+        ;
+    cs_keyed(view, sense, key, at + 1, end);
+}
+
+void cs_find_keyed(struct cs_view *view, size_t at)
+{
+    char c = view->at[at], before = at > 0 ? view->at[at - 1] : '\n',
+         after = cs_view_at(view, at + 1);
+    if (c == '>') {
+        if (before != '=' && before != '-')
+            tag(view, at);
+        return;
+    }
+    /* "==", "::", "!=", ":=" at its second byte */
+    if (after == c || before == c || (c == '=' && memchr("!<>:", before, 4)))
+        return;
+    struct cs_str key = key_before(view, at, c == ':');
+    if (key.len == 0)
+        return;
+    struct cs_sense sense = cs_key_sense(key);
+    if (sense.kind == CS_PII_COUNT)
+        return;
+    size_t value = at + 1;
+    if ((c == ':' && after == '=') || (c == '=' && after == '>'))
+        value++;
+    value_at(view, key, sense, value, c == '=');
+}
+
+/* --- tables --- */
+
+#define COLUMNS  64
+#define ROW_MAX  8192
+#define HEAD_MAX 40 /* bytes of a column's name */
+
+struct table {
+    char by; /* ',', '\t', ';', '|', ' ' (two and more); 0: none */
+    unsigned count;
+    unsigned senses; /* columns that mean something */
+    struct {
+        struct cs_str key;
+        struct cs_sense sense;
+    } columns[COLUMNS];
+};
+
+struct cell {
+    size_t start, end;
+};
+
+/* A cell between quotes: `i` goes behind it. */
+static struct cell quoted_cell(const struct cs_view *view, size_t *i, size_t end)
+{
+    struct cell c = {++*i, end};
+    while (*i < end && (view->at[*i] != '"' || cs_view_at(view, *i + 1) == '"'))
+        *i += view->at[*i] == '"' ? 2 : 1;
+    if (*i < end)
+        c.end = *i;
+    return c;
+}
+
+static bool parts(const struct cs_view *view, size_t i, char by)
+{
+    return view->at[i] == by && (by != ' ' || cs_view_at(view, i + 1) == ' ');
+}
+
+static size_t blanks(const struct cs_view *view, size_t i, size_t end)
+{
+    while (i < end && view->at[i] == ' ')
+        i++;
+    return i;
+}
+
+/* The cell at `i`, which goes to the sign behind it, or to the end. */
+static struct cell cell(const struct cs_view *view, size_t *i, size_t end, char by)
+{
+    struct cell c = {*i, end};
+    bool quoted = *i < end && view->at[*i] == '"' && by != ' ';
+    if (quoted)
+        c = quoted_cell(view, i, end);
+    while (*i < end && !parts(view, *i, by))
+        ++*i;
+    if (!quoted && *i < end)
+        c.end = *i;
+    while (c.end > c.start && is(view, c.end - 1, BLANK))
+        c.end--;
+    return c;
+}
+
+/* The cells of a line; 0: too many. */
+static unsigned split(const struct cs_view *view, size_t i, size_t end, char by,
+                      struct cell cells[COLUMNS])
+{
+    unsigned n = 0;
+    i = blanks(view, i, end);
+    if (by == '|' && i < end && view->at[i] == '|')
+        i++;
+    for (; n < COLUMNS; i++) {
+        i = blanks(view, i, end);
+        struct cell c = cell(view, &i, end, by);
+        if (i >= end && by == '|' && c.end <= c.start && n > 0)
+            return n; /* after the last bar */
+        cells[n++] = c;
+        if (i >= end)
+            return n;
+    }
+    return 0;
+}
+
+static bool like_head(const struct cs_view *view, struct cell c)
+{
+    if (c.end - c.start > HEAD_MAX)
+        return false;
+    if (c.start < c.end && !cs_is_letter(view->at[c.start]) && view->at[c.start] != '#' &&
+        !((unsigned char)view->at[c.start] & 0x80))
+        return false;
+    for (size_t i = c.start; i < c.end; i++)
+        if (memchr("@:=<>{}[]\"!?", view->at[i], 12))
+            return false;
+    return true;
+}
+
+static bool header(struct cs_view *view, size_t from, size_t to, char by, struct table *t)
+{
+    struct cell cells[COLUMNS];
+    unsigned n = split(view, from, to, by, cells);
+    if (n < 2)
+        return false;
+    t->senses = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (!like_head(view, cells[i]))
+            return false;
+        t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
+        t->columns[i].sense = cs_key_sense(t->columns[i].key);
+        t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
+    }
+    t->by = by;
+    t->count = n;
+    return t->senses > 0;
+}
+
+static size_t line_end(const struct cs_view *view, size_t i)
+{
+    const char *nl = i < view->len ? memchr(view->at + i, '\n', view->len - i) : NULL;
+    return nl ? (size_t)(nl - view->at) : view->len;
+}
+
+/* A line that may be the head of a table: which one? */
+static bool begins(struct cs_view *view, size_t from, size_t to, struct table *t)
+{
+    static const char by[] = {'|', '\t', ';', ',', ' '};
+    t->by = 0;
+    if (to - from < 5 || to - from > 1024)
+        return false;
+    for (unsigned i = 0; i < sizeof by; i++) {
+        if (by[i] != ' ' ? !memchr(view->at + from, by[i], to - from)
+                         : !memmem(view->at + from, to - from, "  ", 2))
+            continue;
+        if (!header(view, from, to, by[i], t))
+            continue;
+        struct cell cells[COLUMNS];
+        size_t next = to + 1, end = line_end(view, next);
+        if (next < view->len && end - next <= ROW_MAX &&
+            split(view, next, end, by[i], cells) == t->count)
+            return true;
+    }
+    t->by = 0;
+    return false;
+}
+
+static bool row(struct cs_view *view, size_t from, size_t to, const struct table *t)
+{
+    struct cell cells[COLUMNS];
+    if (to - from > ROW_MAX || split(view, from, to, t->by, cells) != t->count)
+        return false;
+    for (unsigned i = 0; i < t->count; i++)
+        if (t->columns[i].sense.kind != CS_PII_COUNT && cells[i].end > cells[i].start)
+            cs_keyed(view, t->columns[i].sense, t->columns[i].key, cells[i].start, cells[i].end);
+    return true;
+}
+
+void cs_find_tables(struct cs_view *view)
+{
+    struct table t;
+    t.by = 0;
+    for (size_t i = 0; i < view->len;) {
+        size_t end = line_end(view, i), stop = end;
+        if (stop > i && view->at[stop - 1] == '\r')
+            stop--;
+        if (!t.by || !row(view, i, stop, &t))
+            begins(view, i, stop, &t);
+        i = end + 1;
+    }
+}

@@ -1,0 +1,151 @@
+/*
+ * Inside of privacy/: what a vault holds.
+ *
+ *     vault.c    entries, found by their value or by their token
+ *     memory.c   where the values are: not swapped out, not in a core file, wiped at the end
+ *     known.c    values found in a text by themselves, whatever they look like
+ *     token.c    what a token looks like
+ *     mask.c     values to tokens
+ *     unmask.c   tokens to values
+ *     seal.c     a vault for the disk
+ */
+#ifndef CS_PRIVACY_VAULT_H
+#define CS_PRIVACY_VAULT_H
+
+#include "base/arena.h"
+#include "privacy/privacy.h"
+#include "privacy/token.h"
+
+#define CS_VAULT_ENTRIES 200000u
+#define CS_VAULT_BYTES   (64u << 20) /* of values */
+#define CS_VAULT_NAMES   1024u       /* kinds, and names of customs */
+#define CS_VAULT_SERVERS 4096u
+
+struct cs_entry {
+    uint64_t hash;     /* of the value, keyed */
+    uint64_t id;       /* in its token: number or hash */
+    struct cs_str raw; /* as it was first seen, escapes undone */
+    uint16_t name;     /* which of the vault's names */
+    uint16_t server;   /* which of its servers; 0: none */
+    uint8_t kind;      /* enum cs_pii */
+    bool program;      /* it is the program's own */
+    bool is_number;    /* of JSON, without quotes */
+    bool exact;        /* one of several forms of the same, where they must stay apart */
+    uint32_t recorded; /* in which record it was noted last */
+};
+
+struct cs_vault_name {
+    char text[CS_TOKEN_NAME + 1];
+    uint8_t kind;
+    uint32_t last; /* number that was given */
+};
+
+/* memory.c */
+struct cs_safe {
+    struct cs_safe_block *blocks;
+    size_t bytes; /* in all of them */
+};
+
+/* known.c: an index of values by how they begin. */
+struct cs_known {
+    uint64_t *bits;  /* which beginnings there are */
+    uint32_t *slots; /* of items, plus 1 */
+    size_t slot_count;
+    struct cs_known_item *items;
+    size_t count, cap;
+    bool has_short; /* of less than CS_KNOWN_BYTES */
+};
+
+struct cs_vault {
+    enum cs_token_style style;
+    unsigned char key[16];
+    struct cs_entry *entries;
+    size_t count, cap;
+    uint32_t *by_value, *by_token; /* entries, plus 1; 0: free */
+    size_t slots;                  /* of each */
+    struct cs_vault_name *names;
+    size_t name_count;
+    struct cs_str *servers; /* [0] is empty */
+    size_t server_count;
+    struct cs_arena arena; /* names of servers */
+    struct cs_safe safe;
+    struct cs_known known;
+
+    struct cs_buf *record; /* or NULL */
+    uint32_t records;
+    struct cs_str play;
+    bool is_playing;
+
+    /* seal.c */
+    size_t sealed; /* entries that are in what was sealed */
+    uint32_t batches;
+    unsigned char salt[16], tag[16];
+};
+
+/* What is to have a token. */
+struct cs_value {
+    enum cs_pii kind;
+    struct cs_str name; /* of its tokens */
+    struct cs_str raw;  /* escapes undone */
+    struct cs_str server;
+    bool program, is_number, exact;
+};
+
+/* The entry of that value, a new one if need be. NULL: CS_LIMIT. Lent until the next one. */
+struct cs_entry *cs_vault_put(struct cs_vault *vault, const struct cs_value *value, bool *fresh,
+                              struct cs_err *err);
+/* With this id, which is nobody's yet: from what was sealed. */
+int cs_vault_put_as(struct cs_vault *vault, const struct cs_value *value, uint64_t id,
+                    struct cs_err *err);
+/* Whose token it is, or NULL. */
+struct cs_entry *cs_vault_of(const struct cs_vault *vault, const struct cs_token *token);
+/* A name that is in use here, or that of a kind; `vault` may be NULL. */
+cs_token_named cs_vault_named;
+/* Its index; -1: there are too many. */
+int cs_vault_name(struct cs_vault *vault, enum cs_pii kind, struct cs_str name);
+size_t cs_vault_text(const struct cs_vault *vault, const struct cs_entry *entry,
+                     char text[CS_TOKEN_MAX]);
+/* The program has got that one: for replays. */
+void cs_vault_note(struct cs_vault *vault, struct cs_entry *entry);
+
+/* The form in which values are compared; `to` has room for raw.len bytes. */
+size_t cs_vault_fold(enum cs_pii kind, struct cs_str raw, char *to);
+
+/* --- memory.c --- */
+
+/* Never NULL; lives until cs_safe_done, which wipes it. */
+char *cs_safe_alloc(struct cs_safe *safe, size_t n);
+void cs_safe_done(struct cs_safe *safe);
+/* Wipes and frees. */
+void cs_buf_wipe(struct cs_buf *b);
+
+uint64_t cs_siphash(const unsigned char key[16], struct cs_str bytes);
+
+/* --- known.c --- */
+
+#define CS_KNOWN_BYTES 6 /* of a vault's values; of those of one call: */
+#define CS_KNOWN_SHORT 3
+
+struct cs_known_hit {
+    size_t start, end;
+    uint32_t tag;
+};
+
+/* `raw` is lent as long as the index lives. */
+void cs_known_add(struct cs_known *known, struct cs_str raw, uint32_t tag);
+void cs_known_done(struct cs_known *known);
+/* The next one from `from` on, the longest of those that begin there. */
+bool cs_known_next(const struct cs_known *known, struct cs_str text, size_t from,
+                   struct cs_known_hit *hit);
+
+/* What a call was given: indices of entries of the vault. */
+struct cs_revealed {
+    struct cs_known known;
+    struct cs_safe safe;
+    uint32_t *entries;
+    size_t count, cap;
+};
+void cs_revealed_add(struct cs_revealed *revealed, const struct cs_vault *vault,
+                     const struct cs_entry *entry);
+
+#endif

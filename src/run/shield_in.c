@@ -1,0 +1,394 @@
+/* Towards the program and the tools: inputs, arguments, results. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "run/journal.h"
+#include "run/shield.h"
+
+#define RULES      8 /* of one call, on record */
+#define RULE_BYTES 80
+
+/* --- inputs --- */
+
+/* They are on record now, if it is. */
+static void inputs_there(struct cs_run *run)
+{
+    if (run->request.session.len && run->on_record)
+        cs_journal_admit_late(run);
+}
+
+static int take_inputs(struct cs_run *run, const struct cs_look *look, struct cs_err *err)
+{
+    const struct cs_passage how = {
+        .level = run->shield->level,
+        .form = CS_FORM_JSON,
+        .origin = CS_FROM_WORLD,
+        .look = look,
+        .sum = &run->result.protection.inputs,
+    };
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    int n = cs_shield_mask(run, &how, run->request.inputs, &masked, err);
+    if (n < 0)
+        return cs_wrap(err, "the inputs could not be protected");
+    if (n > 0)
+        run->request.inputs = cs_arena_dup(&run->arena, cs_buf_str(&masked));
+    cs_provenance_inputs(run);
+    inputs_there(run);
+    return CS_ON;
+}
+
+static void on_inputs(void *ctx, struct cs_look *look)
+{
+    struct cs_run *run = ctx;
+    struct cs_err err = {0};
+    run->shield->look = NULL;
+    if (run->settling)
+        return;
+    if (take_inputs(run, look, &err) < 0)
+        cs_run_refuse(run, &err);
+    else
+        cs_run_go(run);
+}
+
+static int mask_inputs(struct cs_run *run, struct cs_err *err)
+{
+    struct cs_shield *sh = run->shield;
+    struct cs_str inputs = run->request.inputs;
+    if (inputs.len <= CS_SCAN_HERE)
+        return take_inputs(run, NULL, err);
+    sh->look = cs_look_start(run->runner->loop, sh->detector, sh->level, CS_FORM_JSON, inputs,
+                             on_inputs, run);
+    return CS_LATER;
+}
+
+/* What a record says is masked already. */
+static bool has_inputs(const struct cs_run *run)
+{
+    return run->shield && !run->again && !run->resume && run->request.inputs.len;
+}
+
+bool cs_shield_waits_for_session(const struct cs_run *run)
+{
+    return has_inputs(run) && run->request.session.len;
+}
+
+int cs_step_inputs(struct cs_run *run, struct cs_err *err)
+{
+    if (cs_shield_customs(run, err) < 0)
+        return -1;
+    if (!has_inputs(run))
+        cs_provenance_inputs(run);
+    return has_inputs(run) && !run->request.session.len ? mask_inputs(run, err) : CS_ON;
+}
+
+/* --- what its session, or the process before this one, has in its vault --- */
+
+static int vault_there(struct cs_run *run, struct cs_err *err)
+{
+    if (!cs_shield_waits_for_session(run))
+        return CS_ON;
+    return mask_inputs(run, err);
+}
+
+static int open_parts(struct cs_run *run, const struct cs_str *sealed, size_t count,
+                      struct cs_err *err)
+{
+    struct cs_shield *sh = run->shield;
+    CS_AUTO_BUF struct cs_buf owner = {0};
+    size_t known = sh->safe ? sh->safe->known : 0;
+    if (count <= known)
+        return 0;
+    struct cs_vault *vault = cs_shield_vault(run);
+    cs_shield_owner(run, &owner);
+    for (size_t i = known; i < count; i++)
+        if (cs_vault_open(vault, &run->runner->vault_key, cs_buf_str(&owner), sealed[i], err) < 0)
+            return cs_wrap(err, "its vault cannot be opened with the key that is there now "
+                                "(privacy.key, CAISSON_PRIVACY_KEY)");
+    sh->is_sealed = true;
+    if (sh->safe)
+        sh->safe->known = count;
+    return 0;
+}
+
+static void on_parts(void *ctx, const struct cs_err *err, const struct cs_str *sealed, size_t count)
+{
+    struct cs_waits *w = ctx;
+    struct cs_run *run = w->run;
+    struct cs_err why = *err;
+    free(w);
+    if (!run)
+        return;
+    run->shield->waits = NULL;
+    if (run->settling)
+        return;
+    int next = why.code == CS_OK ? open_parts(run, sealed, count, &why) : -1;
+    if (next < 0 && run->shield->safe) /* what was read of it is not used again */
+        cs_safe_leave(run->runner->sessions, run->shield->safe);
+    if (next == 0)
+        next = vault_there(run, &why);
+    if (next < 0 && run->resume)
+        cs_run_end_early(run, CS_ENDED_FAILED, &why);
+    else if (next < 0)
+        cs_run_refuse(run, &why);
+    else if (next == CS_ON)
+        cs_run_go(run);
+}
+
+int cs_step_vault(struct cs_run *run, struct cs_err *err)
+{
+    struct cs_shield *sh = run->shield;
+    CS_AUTO_BUF struct cs_buf owner = {0};
+    if (!sh || run->again)
+        return CS_ON;
+    if (run->hold && run->runner->sessions)
+        sh->safe = cs_safe_get(run->runner->sessions, run->tenant, run->request.session);
+    if ((!sh->safe && !run->resume) || !run->runner->has_vault_key || !cs_run_store(run))
+        return vault_there(run, err);
+    struct cs_waits *w = sh->waits = CS_NEW(struct cs_waits);
+    w->run = run;
+    cs_store_vault_get(run->runner->store, cs_shield_owner(run, &owner), on_parts, w);
+    return CS_LATER;
+}
+
+static void on_sealed(void *ctx, const struct cs_err *err)
+{
+    struct cs_run *run = ctx;
+    if (err->code != CS_OK) {
+        struct cs_err why = *err;
+        cs_wrap(&why, "the vault of the session");
+        cs_safe_leave(run->runner->sessions, run->shield->safe);
+        if (!run->result.failed)
+            cs_settle_fault(run, &why);
+    }
+    cs_run_go(run);
+}
+
+int cs_step_seal(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    cs_shield_detach(run);
+    /* A durable one has sent it along with its journal. */
+    if (!run->shield || !run->shield->safe || !run->hold)
+        return CS_ON;
+    return cs_shield_seal(run, on_sealed, run) ? CS_LATER : CS_ON;
+}
+
+/* --- one call --- */
+
+static size_t names_of(const struct cs_tool *tool, struct cs_buf *text, struct cs_str names[2])
+{
+    cs_buf_printf(text, "%.*s/%.*s", CS_STR_ARG(tool->server), CS_STR_ARG(tool->name));
+    size_t first = text->len;
+    cs_buf_printf(text, "%.*s/%.*s", CS_STR_ARG(tool->server_ident), CS_STR_ARG(tool->ident));
+    names[0] = cs_strn(text->at, first);
+    names[1] = cs_strn(text->at + first, text->len - first);
+    return 2;
+}
+
+enum cs_privacy_level cs_shield_level(struct cs_gate_call *c)
+{
+    const struct cs_shield *sh = c->run->shield;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    struct cs_str names[2];
+    if (!sh)
+        return CS_PRIVACY_OFF;
+    size_t count = names_of(c->tool, &text, names);
+    return cs_privacy_level_of(sh->privacy, names, count, sh->asked);
+}
+
+static const struct cs_own *own_of(struct cs_gate_call *c)
+{
+    if (!c->own)
+        c->own = cs_own_of(c->run->shield->detector, cs_buf_str(&c->arguments));
+    return c->own;
+}
+
+static int mask_answer(struct cs_gate_call *c, struct cs_str text, enum cs_form form,
+                       const struct cs_look *look, struct cs_buf *out, struct cs_err *err)
+{
+    struct cs_run *run = c->run;
+    struct cs_masked found = {0};
+    if (!run->shield)
+        return 0;
+    const struct cs_passage how = {
+        .level = cs_shield_level(c),
+        .form = form,
+        .origin = CS_FROM_WORLD,
+        .literals = true,
+        .server = c->tool->server,
+        .own = own_of(c),
+        .revealed = c->revealed,
+        .look = look,
+        .sum = &found,
+    };
+    if (how.level == CS_PRIVACY_OFF) {
+        cs_shield_unprotected(c);
+        return 0;
+    }
+    int n = cs_shield_mask(run, &how, text, out, err);
+    cs_masked_add(&run->result.protection.results, &found);
+    cs_shield_count(c, found.total);
+    return n < 0 ? cs_wrap(err, "the answer of the tool could not be protected") : n;
+}
+
+int cs_shield_result(struct cs_gate_call *c, struct cs_str value, bool is_json,
+                     const struct cs_look *look, struct cs_buf *out, struct cs_err *err)
+{
+    return mask_answer(c, value, is_json ? CS_FORM_JSON : CS_FORM_GUESS, look, out, err);
+}
+
+int cs_shield_question(struct cs_gate_call *c, struct cs_str json, struct cs_buf *out,
+                       struct cs_err *err)
+{
+    return mask_answer(c, json, CS_FORM_JSON, NULL, out, err);
+}
+
+int cs_shield_artifact(struct cs_run *run, bool is_own, struct cs_str json, struct cs_buf *out,
+                       struct cs_err *err)
+{
+    struct cs_masked *sum = &run->result.protection.results;
+    const struct cs_passage how = {
+        .level = run->shield ? run->shield->level : CS_PRIVACY_OFF,
+        .form = CS_FORM_JSON,
+        .origin = CS_FROM_WORLD,
+        .literals = !is_own,
+        .sum = sum,
+    };
+    int n = cs_shield_mask(run, &how, json, out, err);
+    return n < 0 ? cs_wrap(err, "the artifact could not be protected") : n;
+}
+
+/* --- words of errors --- */
+
+static bool is_name(char c)
+{
+    return c && !strchr("/ \t\r\n\"'`:;,()<>[]{}|", c);
+}
+
+/* "/home/ada/x" is "~/x"; so is "/root/x". */
+static size_t home_at(struct cs_str text, size_t i)
+{
+    struct cs_str rest = cs_strn(text.at + i, text.len - i);
+    size_t n = 0;
+    if (i && is_name(text.at[i - 1]))
+        return 0;
+    if (cs_str_starts(rest, "/root")) {
+        n = strlen("/root");
+        return n < rest.len && is_name(rest.at[n]) ? 0 : n;
+    }
+    if (!cs_str_starts(rest, "/home/"))
+        return 0;
+    n = strlen("/home/");
+    while (n < rest.len && is_name(rest.at[n]))
+        n++;
+    return n > strlen("/home/") ? n : 0;
+}
+
+static void clean_places(struct cs_str text, struct cs_str data_dir, struct cs_buf *out)
+{
+    for (size_t i = 0; i < text.len;) {
+        size_t n = home_at(text, i);
+        if (data_dir.len > 1 && text.len - i >= data_dir.len &&
+            memcmp(text.at + i, data_dir.at, data_dir.len) == 0) {
+            cs_buf_puts(out, "<data>");
+            i += data_dir.len;
+        } else if (n) {
+            cs_buf_putc(out, '~');
+            i += n;
+        } else {
+            cs_buf_putc(out, text.at[i++]);
+        }
+    }
+}
+
+struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, struct cs_arena *arena)
+{
+    const struct cs_runner *r = c->run->runner;
+    CS_AUTO_BUF struct cs_buf clean = {0}, masked = {0};
+    struct cs_err err = {0};
+    if (!c->run->shield || !c->tool)
+        return message;
+    clean_places(message, r->data_dir ? cs_str(r->data_dir) : (struct cs_str){0}, &clean);
+    int n = mask_answer(c, cs_buf_str(&clean), CS_FORM_TEXT, NULL, &masked, &err);
+    if (n < 0)
+        return CS_STR("the tool failed; what it said could not be protected, and is not shown");
+    return cs_arena_dup(arena, cs_buf_str(n ? &masked : &clean));
+}
+
+/* --- arguments, as the tool gets them --- */
+
+struct asking {
+    const struct cs_shield *shield;
+    struct cs_str names[2];
+    size_t count;
+    struct cs_str rules[RULES];
+    size_t rule_count;
+    struct cs_str refused_by;
+};
+
+static enum cs_may may(void *ctx, enum cs_pii kind, struct cs_str name, struct cs_str from)
+{
+    struct asking *a = ctx;
+    struct cs_str why = {0};
+    (void)from;
+    if (kind == CS_PII_LITERAL)
+        return CS_MAY; /* it never was a token */
+    enum cs_may answer = cs_privacy_may(a->shield->privacy, a->names, a->count, kind, name, &why);
+    if (answer != CS_MAY)
+        a->refused_by = why;
+    size_t i = 0;
+    while (i < a->rule_count && !cs_str_eq(a->rules[i], why))
+        i++;
+    if (why.len && i == a->rule_count && i < RULES)
+        a->rules[a->rule_count++] = cs_utf8_cut(why, RULE_BYTES);
+    return answer;
+}
+
+static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf *out,
+                      struct cs_unmasked *unmasked, struct cs_err *err)
+{
+    struct cs_run *run = c->run;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    struct asking asking = {.shield = run->shield};
+    if (!run->shield || !cs_token_like(json))
+        return 0;
+    asking.count = names_of(c->tool, &text, asking.names);
+    if (!c->revealed)
+        c->revealed = cs_revealed_new();
+    struct cs_vault *vault = run->shield->vault;
+    if (!vault && run->shield->safe)
+        vault = run->shield->safe->vault;
+    const struct cs_unmask how = {
+        .vault = vault,
+        .may = may,
+        .ctx = &asking,
+        .revealed = c->revealed,
+    };
+    int n = cs_unmask(&how, json, out, unmasked, err);
+    if (n > 0)
+        cs_shield_note_restored(c, unmasked, asking.rules, asking.rule_count);
+    if (n < 0 && err->code == CS_DENIED) {
+        struct cs_str token = cs_utf8_cut(unmasked->refused, RULE_BYTES);
+        cs_fail(err, CS_DENIED, "%sthe value of %.*s is not for '%.*s'%s%.*s",
+                unmasked->ask ? "approval required: " : "", CS_STR_ARG(token),
+                CS_STR_ARG(asking.names[0]), asking.refused_by.len ? ", by the rule " : "",
+                CS_STR_ARG(asking.refused_by));
+    }
+    return n;
+}
+
+int cs_shield_arguments(struct cs_gate_call *c, struct cs_buf *out, struct cs_unmasked *unmasked,
+                        struct cs_err *err)
+{
+    return put_values(c, cs_buf_str(&c->arguments), out, unmasked, err);
+}
+
+struct cs_str cs_shield_reply(struct cs_gate_call *c, struct cs_str json, struct cs_buf *out)
+{
+    struct cs_unmasked unmasked = {0};
+    struct cs_err err = {0};
+    int n = put_values(c, json, out, &unmasked, &err);
+    return n < 0 ? (struct cs_str){0} : n > 0 ? cs_buf_str(out) : json;
+}
