@@ -6,6 +6,7 @@
  * as a whole; very long ones (pictures, files) are stepped over.
  */
 #include "privacy/page.h"
+#include "privacy/vendors.h"
 
 #define OPAQUE_MIN 20  /* as cs_find_opaque says */
 #define LONG_MIN   256 /* nobody's key */
@@ -18,6 +19,7 @@ struct walk {
     size_t offset; /* of the view in its layer */
     size_t part;   /* an opaque run, as far as nobody has claimed it, begins here */
     size_t part_end;
+    size_t ip6; /* colons before here are of no address */
 };
 
 static inline unsigned char class_at(const struct cs_view *view, size_t i)
@@ -92,22 +94,49 @@ static bool starts(const struct cs_view *view, size_t i, const char *with, size_
     return view->len - i >= len && memcmp(view->at + i, with, len) == 0;
 }
 
-static size_t colon(struct cs_view *view, size_t i)
+/* Hosts whose addresses are secrets begin with one of these, or have it as their second part. */
+static bool like_hook(const struct walk *w, size_t host)
 {
+    static const char heads[][5] = {"hook", "disc", "outl", "chat", "make"};
+    const struct cs_view *view = w->view;
+    for (size_t i = 0; i < CS_COUNT(heads); i++)
+        if (starts(view, host, heads[i], 4))
+            return true;
+    return starts(view, host, "api.t", 5) || starts(view, next_of(w, host, false), ".webh", 5);
+}
+
+/* Nobody's password stands in "https://" and a path, with nothing else behind it. */
+static bool plain_url(const struct walk *w, size_t colon)
+{
+    const struct cs_view *view = w->view;
+    if (!(colon >= 4 && memcmp(view->at + colon - 4, "http", 4) == 0) &&
+        !(colon >= 5 && memcmp(view->at + colon - 5, "https", 5) == 0))
+        return false;
+    size_t end = next_of(w, colon + 3, true);
+    return (end == view->len || !memchr("@?#;:%~&,$!*'()[]", view->at[end], 17)) &&
+           !like_hook(w, colon + 3);
+}
+
+static size_t colon(struct walk *w, size_t i)
+{
+    struct cs_view *view = w->view;
     if (starts(view, i, "://", 3))
-        return cs_find_url(view, i);
+        return plain_url(w, i) ? i + 3 : cs_find_url(view, i);
     char after = cs_view_at(view, i + 1);
-    if (after == ':' || hex(after) || (i > 0 && hex(view->at[i - 1]))) {
-        size_t next = cs_find_ip6(view, i);
-        if (next > i + 1)
+    if (i >= w->ip6 && (after == ':' || hex(after) || (i > 0 && hex(view->at[i - 1])))) {
+        /* What is no address may be something else, but is not looked at twice. */
+        size_t hits = view->page->hits.count, next = cs_find_ip6(view, i);
+        if (view->page->hits.count > hits)
             return next;
+        w->ip6 = next;
     }
     cs_find_keyed(view, i);
     return i + 1;
 }
 
-static size_t sign(struct cs_view *view, size_t i)
+static size_t sign(struct walk *w, size_t i)
 {
+    struct cs_view *view = w->view;
     switch (view->at[i]) {
     case '@':
         return cs_find_mail(view, i);
@@ -123,7 +152,7 @@ static size_t sign(struct cs_view *view, size_t i)
             i++;
         return i;
     case ':':
-        return colon(view, i);
+        return colon(w, i);
     default:
         cs_find_keyed(view, i);
         return i + 1;
@@ -146,12 +175,31 @@ static void claimed(struct walk *w, size_t next)
         w->part = next;
 }
 
+/* May a vendor's prefix begin here? Ordinary words are not worth a call. */
+static inline bool like_vendor(const struct cs_view *view, size_t i)
+{
+    unsigned char first = (unsigned char)view->at[i];
+    if (first > 127 || view->len - i < 3)
+        return false;
+    const struct cs_vendor_lead *lead = &cs_vendor_leads[first];
+    unsigned second = (unsigned char)view->at[i + 1], third = (unsigned char)view->at[i + 2];
+    return (lead->second >> (second & 31) & 1) && (lead->third >> (third & 31) & 1) &&
+           (lead->both >> ((second * 5 + third) & 63) & 1);
+}
+
 /* Something may be at `i`; returns where to go on. */
 static size_t visit(struct walk *w, size_t i, bool is_run)
 {
     struct cs_view *view = w->view;
     unsigned char c = class_at(view, i);
     size_t next = i;
+    if ((c & CS_B_WORD) && like_vendor(view, i)) {
+        next = cs_find_vendor(view, i);
+        if (next > i + 1) {
+            claimed(w, next);
+            return next;
+        }
+    }
     if (is_run) {
         next = run(w, i);
         if (next > i)
@@ -159,12 +207,8 @@ static size_t visit(struct walk *w, size_t i, bool is_run)
     }
     if (c & CS_B_DIGIT) {
         next = number(w, i);
-    } else if (c & CS_B_LETTER) {
-        next = cs_find_vendor(view, i);
-        if (next > i + 1)
-            claimed(w, next);
     } else if (c & (CS_B_SIGN | CS_B_FRONT | CS_B_DASH)) {
-        next = sign(view, i);
+        next = sign(w, i);
         if (next > i + 1)
             claimed(w, next);
     }
@@ -173,7 +217,7 @@ static size_t visit(struct walk *w, size_t i, bool is_run)
 
 void cs_find_anchors(struct cs_view *view, size_t offset)
 {
-    struct walk w = {view, view->page->layers[view->page->top].blocks, offset, 0, 0};
+    struct walk w = {view, view->page->layers[view->page->top].blocks, offset, 0, 0, 0};
     size_t i = offset, end = offset + view->len;
     uint64_t before = 0; /* was the byte before this block of a word? */
     for (size_t b = i / 64; i < end; b = i / 64) {
