@@ -192,7 +192,7 @@ static void tag(struct cs_view *view, size_t at)
     while (end < at && !is(view, end, BLANK))
         end++;
     struct cs_str key = cs_strn(view->at + i, end - i);
-    struct cs_sense sense = cs_key_sense(key);
+    struct cs_sense sense = cs_page_sense(view->page, key);
     if (sense.kind == CS_PII_COUNT)
         return;
     size_t stop = at + LINE_MAX_ < view->len ? at + LINE_MAX_ : view->len;
@@ -216,7 +216,7 @@ void cs_find_keyed(struct cs_view *view, size_t at)
     struct cs_str key = key_before(view, at, c == ':');
     if (key.len == 0)
         return;
-    struct cs_sense sense = cs_key_sense(key);
+    struct cs_sense sense = cs_page_sense(view->page, key);
     if (sense.kind == CS_PII_COUNT)
         return;
     size_t value = at + 1;
@@ -328,7 +328,7 @@ static bool header(struct cs_view *view, size_t from, size_t to, char by, struct
         if (!like_head(view, cells[i]))
             return false;
         t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
-        t->columns[i].sense = cs_key_sense(t->columns[i].key);
+        t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
         t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
     }
     t->by = by;
