@@ -90,7 +90,7 @@ void cs_page_settle(struct cs_page *page);
 /* Hits become spans. `offset`: of the view in the top layer. */
 void cs_page_flush(struct cs_page *page, size_t offset, bool is_number, bool is_key);
 
-/* --- anchors.c, structure.c --- */
+/* --- anchors.c, structure.c, tables.c --- */
 
 /* `offset`: of the view in the top layer. */
 void cs_find_anchors(struct cs_view *view, size_t offset);

@@ -47,7 +47,7 @@ static void look(struct cs_view *view, size_t offset, bool is_number, bool is_ke
     if (page->customs)
         cs_find_custom(page->detector, view);
     cs_find_anchors(view, offset);
-    if (!is_number && memchr(view->at, '\n', view->len))
+    if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);
     if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
         cs_page_settle(page);
