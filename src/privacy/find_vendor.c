@@ -95,7 +95,7 @@ size_t cs_vendor_match(const struct cs_view *view, size_t at, const char *shape)
 
 static bool proven(struct cs_str body, unsigned flags)
 {
-    if (!(flags & CS_V_ANY) && cs_is_sample(body))
+    if (!(flags & CS_V_ANY) && cs_is_stub(body))
         return false;
     if (!(flags & (CS_V_DIGIT | CS_V_MIXED)))
         return true;
@@ -134,6 +134,23 @@ static size_t look(struct cs_view *view, size_t at, const struct cs_vendor_lead 
     return at + 1;
 }
 
+/* Keys that begin with their number: 123456789:AA... of Telegram, 12-... of TrueNAS. */
+static size_t numbered(struct cs_view *view, size_t at)
+{
+    size_t sign = cs_class_end(view, at, at + 11, CS_C_DIGIT), end = 0;
+    if (at && cs_is_alnum(view->at[at - 1]))
+        return at + 1;
+    if (cs_view_at(view, sign) == ':' && sign - at >= 8 && cs_view_at(view, sign + 1) == 'A' &&
+        cs_view_at(view, sign + 2) == 'A')
+        end = cs_vendor_match(view, sign + 1, "b32-36");
+    else if (cs_view_at(view, sign) == '-' && sign - at <= 3)
+        end = cs_vendor_match(view, sign + 1, "x64");
+    if (end == 0 || !proven(cs_strn(view->at + sign + 1, end - sign - 1), CS_V_MIXED))
+        return at + 1;
+    cs_hit(view, CS_PII_API_KEY, at, end);
+    return end;
+}
+
 size_t cs_find_vendor(struct cs_view *view, size_t at)
 {
     unsigned char first = (unsigned char)view->at[at];
@@ -143,6 +160,6 @@ size_t cs_find_vendor(struct cs_view *view, size_t at)
     unsigned second = (unsigned char)view->at[at + 1], third = (unsigned char)view->at[at + 2];
     if (!(lead->second >> (second & 31) & 1) || !(lead->third >> (third & 31) & 1) ||
         !(lead->both >> ((second * 5 + third) & 63) & 1))
-        return at + 1;
+        return cs_is_digit((char)first) ? numbered(view, at) : at + 1;
     return look(view, at, lead);
 }

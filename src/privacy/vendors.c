@@ -260,11 +260,11 @@
     R("grafana", "glc_eyJ", "B40-500", 0, 0)         \
     R("grafana", "glsa_", "x32_h8", 0, 0)
 
-#define VENDORS_h(R)                     \
-    R("huggingface", "hf_", "a34", 0, 0) \
-    R("vault", "hvs.", "b24-300", 0, 0)  \
-    R("vault", "hvb.", "b24-400", 0, 0)  \
-    R("vault", "hvr.", "b24-300", 0, 0)
+#define VENDORS_h(R)                         \
+    R("huggingface", "hf_", "a34", 0, 0)     \
+    R("stackhawk", "hawk.", "x20.x20", 0, 0) \
+    R("vault", "hvs.", "b24-300", 0, 0)      \
+    R("vault", "hvb.", "b24-400", 0, 0) R("vault", "hvr.", "b24-300", 0, 0)
 
 #define VENDORS_i(R)                    \
     R("infracost", "ico-", "x32", 0, 0) \
@@ -429,6 +429,7 @@
     R("cue", "token", 0, 0, cs_cue_secret)
 
 #define VENDORS_v(R)                               \
+    R("cue", "value", 0, 0, cs_cue_attribute)      \
     R("vercel", "vcp_", "x24-70", 0, 0)            \
     R("vercel", "vci_", "x24-70", 0, 0)            \
     R("vercel", "vca_", "x24-70", 0, 0)            \
