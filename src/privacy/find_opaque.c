@@ -19,6 +19,10 @@ static bool marked(const struct cs_view *view, size_t start, size_t end)
     const char *found = memmem(s.at, s.len, ".atlasv1.", 9);
     if (found && found - s.at == 14 && s.len > 80 && s.len < 110)
         return true;
+    /* TrueNAS: the number of the key, and 64 letters and digits. */
+    size_t dash = cs_class_end(view, start, end, CS_C_DIGIT);
+    if (dash > start && dash - start <= 3 && end - dash == 65 && view->at[dash] == '-')
+        return cs_class_end(view, dash + 1, end, CS_C_ALNUM) == end && cs_mix_of(s).cases > 16;
     /* Azure: 84 letters and digits with a mark in their middle. */
     found = memmem(s.at, s.len, "JQQJ99", 6);
     return found && s.len == 84 && found - s.at == 52;

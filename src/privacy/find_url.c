@@ -146,21 +146,6 @@ static bool webhook(struct cs_view *view, size_t start, size_t from, size_t end)
     return false;
 }
 
-/* ThingsBoard: /api/v1/TOKEN/telemetry */
-static void device(struct cs_view *view, size_t from, size_t end)
-{
-    static const char path[] = "/api/v1/";
-    const char *found = memmem(view->at + from, end - from, path, sizeof path - 1);
-    if (!found)
-        return;
-    size_t start = (size_t)(found - view->at) + sizeof path - 1;
-    size_t stop = cs_class_end(view, start, end, CS_C_ALNUM);
-    struct cs_str rest = {view->at + stop, end - stop};
-    if (stop - start == 20 && (cs_str_starts(rest, "/telemetry") ||
-                               cs_str_starts(rest, "/attributes") || cs_str_starts(rest, "/rpc")))
-        cs_hit(view, CS_PII_API_KEY, start, stop);
-}
-
 static void parameter(struct cs_view *view, struct cs_str name, size_t start, size_t end)
 {
     struct cs_str value = {view->at + start, end - start};
@@ -262,7 +247,6 @@ size_t cs_find_url(struct cs_view *view, size_t at)
         database = false;
     if (webhook(view, start, from, end))
         return end;
-    device(view, from, end);
     size_t sign = at_sign(view, from, end);
     if (sign < end && credentials(view, start, from, sign, end, database) && database)
         return end;

@@ -134,20 +134,33 @@ static size_t look(struct cs_view *view, size_t at, const struct cs_vendor_lead 
     return at + 1;
 }
 
-/* Keys that begin with their number: 123456789:AA... of Telegram, 12-... of TrueNAS. */
-static size_t numbered(struct cs_view *view, size_t at)
+/* Telegram: the number of the bot, a colon, and 35 letters that begin with AA. */
+size_t cs_find_bot(struct cs_view *view, size_t at, size_t after)
 {
-    size_t sign = cs_class_end(view, at, at + 11, CS_C_DIGIT), end = 0;
-    if (at && cs_is_alnum(view->at[at - 1]))
-        return at + 1;
-    if (cs_view_at(view, sign) == ':' && sign - at >= 8 && cs_view_at(view, sign + 1) == 'A' &&
-        cs_view_at(view, sign + 2) == 'A')
-        end = cs_vendor_match(view, sign + 1, "b32-36");
-    else if (cs_view_at(view, sign) == '-' && sign - at <= 3)
-        end = cs_vendor_match(view, sign + 1, "x64");
-    if (end == 0 || !proven(cs_strn(view->at + sign + 1, end - sign - 1), CS_V_MIXED))
-        return at + 1;
-    cs_hit(view, CS_PII_API_KEY, at, end);
+    if (at < 9 || view->at[at - 1] != ':')
+        return 0;
+    size_t start = at - 1;
+    while (start > 0 && at - start < 12 && cs_is_digit(view->at[start - 1]))
+        start--;
+    size_t end = cs_vendor_match(view, after, "b30-35");
+    if (at - start < 9 || at - start > 11 || end == 0 ||
+        !proven(cs_strn(view->at + at, end - at), CS_V_MIXED))
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, start, end);
+    return end;
+}
+
+/* ThingsBoard: /api/v1/TOKEN/telemetry */
+size_t cs_find_device(struct cs_view *view, size_t at, size_t after)
+{
+    if (at < 5 || memcmp(view->at + at - 5, "/api/", 5) != 0)
+        return 0;
+    size_t end = cs_class_end(view, after, after + 24, CS_C_ALNUM);
+    struct cs_str rest = {view->at + end, view->len - end};
+    if (end - after != 20 || !(cs_str_starts(rest, "/telemetry") ||
+                               cs_str_starts(rest, "/attributes") || cs_str_starts(rest, "/rpc")))
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, after, end);
     return end;
 }
 
@@ -160,6 +173,6 @@ size_t cs_find_vendor(struct cs_view *view, size_t at)
     unsigned second = (unsigned char)view->at[at + 1], third = (unsigned char)view->at[at + 2];
     if (!(lead->second >> (second & 31) & 1) || !(lead->third >> (third & 31) & 1) ||
         !(lead->both >> ((second * 5 + third) & 63) & 1))
-        return cs_is_digit((char)first) ? numbered(view, at) : at + 1;
+        return at + 1;
     return look(view, at, lead);
 }

@@ -201,21 +201,16 @@ static bool is_none(const struct value *v)
 static bool is_password(const struct value *v, bool short_name, enum cs_found found)
 {
     struct cs_str s = v->s;
-    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || names_itself(v))
+    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || names_itself(v) ||
+        memchr(":({", s.at[s.len - 1], 3))
         return false;
     if (has_blank(s))
         return v->quoted && v->odd && v->mix.digit && s.len < 64 && s.at[s.len - 1] != '.';
-    if (memchr(":({", s.at[s.len - 1], 3))
-        return false;
     if (found == CS_FOUND_LISTED || short_name)
         return v->odd && s.len >= 6; /* "pass: 12" counts tests */
     if (found == CS_FOUND_TOLD)
         return v->odd || v->quoted || v->mix.cases > 0;
-    if (v->odd || v->quoted)
-        return true;
-    if (v->mix.digit == s.len)
-        return s.len <= 16;
-    return stands_alone(v);
+    return v->odd || v->quoted || v->mix.digit == s.len || stands_alone(v);
 }
 
 /* Files, tables and maps have keys, too. */

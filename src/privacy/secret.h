@@ -115,6 +115,11 @@ size_t cs_cue_attribute(struct cs_view *view, size_t at, size_t after);
 size_t cs_find_pem64(struct cs_view *view, size_t at, size_t after); /* base64 of a PEM */
 size_t cs_find_der(struct cs_view *view, size_t at, size_t after);   /* base64 of a key's bytes */
 
+/* --- find_vendor.c: what more than a shape has to be looked at for --- */
+
+size_t cs_find_bot(struct cs_view *view, size_t at, size_t after);
+size_t cs_find_device(struct cs_view *view, size_t at, size_t after);
+
 /* --- find_jwt.c --- */
 
 size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after); /* "eyJ" */
