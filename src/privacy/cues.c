@@ -63,7 +63,8 @@ static bool is_ne_le(const struct cs_view *view, size_t word, size_t end, size_t
 
 static unsigned word_says(const struct cs_view *view, size_t word, size_t end, size_t next)
 {
-    if (end - word == 1 && (view->at[word] | 0x20) == 'b' && is_dob(view, end))
+    if (end - word == 1 && (view->at[word] | 0x20) == 'b' &&
+        (is_dob(view, end) || (view->at[word] == 'b' && cs_view_at(view, end) == '.')))
         return CS_CUE_BIRTH;
     if (end - word <= 4 && is_ne_le(view, word, end, next))
         return CS_CUE_BIRTH;
@@ -115,13 +116,13 @@ unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want)
     size_t i = at;
     for (unsigned words = 0; words < 2; words++) {
         size_t stop = i + 4;
-        while (i < view->len && i < stop && view->at[i] != '\n' && view->at[i] != '\t' &&
-               view->at[i] != '"' && !is_word_byte(view->at[i]))
+        while (i < view->len && i < stop && view->at[i] && strchr(" ,(-[\\", view->at[i]))
             i++;
         size_t word = i;
         while (i < view->len && i - word < WORD_LONGEST && is_word_byte(view->at[i]))
             i++;
-        if (i == word)
+        char next = cs_view_at(view, i);
+        if (i == word || next == ':' || next == '=') /* a key of what comes */
             return 0;
         unsigned says = cs_cue_of(view->at + word, i - word);
         if (says & want)

@@ -18,14 +18,18 @@
 #define NAME_MOST  7 /* words of a street's name */
 #define CUE_BACK   40
 
+/* A state in small letters, where nothing is written with capitals. */
+#define LOW_STATE (1u << 13)
+
 enum what { WORD, NUMBER, COMMA, BREAK };
 
 struct word {
     size_t start, end;
     unsigned roles;
     unsigned char what, digits;
-    bool cap;   /* begins with a capital, or is beyond ASCII */
-    bool mixed; /* letters and digits: "4B", "M18", "4th" */
+    bool cap;    /* begins with a capital, or is beyond ASCII */
+    bool ranged; /* "12-14" */
+    bool mixed;  /* letters and digits: "4B", "M18", "4th" */
 };
 
 struct text {
@@ -74,6 +78,7 @@ static size_t read_number(const struct cs_view *view, size_t i, struct word *w)
         size_t more = i + 1;
         while (more < view->len && cs_is_digit(view->at[more]))
             more++;
+        w->ranged = true;
         if (more - i - 1 <= 4 && !is_letter_at(view, more))
             i = more;
         else
@@ -114,7 +119,7 @@ static size_t read_word(const struct cs_view *view, size_t i, struct word *w)
     w->roles = n > 0 ? cs_role_of(folded, n) : 0;
     if ((w->roles & CS_ROLE_STATE) &&
         !(cs_is_upper(view->at[start]) && cs_is_upper(view->at[i - 1])))
-        w->roles &= ~(unsigned)CS_ROLE_STATE;
+        w->roles = (w->roles & ~(unsigned)CS_ROLE_STATE) | LOW_STATE;
     if (cs_view_at(view, i) == '.' && i - start <= 8)
         i++; /* "St.", "Apt." */
     if (cs_view_at(view, i) == '/' && i - start == 1 && (view->at[start] | 0x20) == 'c') {
@@ -261,22 +266,53 @@ static bool is_end(const struct text *t, unsigned i)
     return false;
 }
 
-/* A postcode, and what must stand around it; behind it, or 0. */
-static unsigned postcode(const struct text *t, unsigned i, bool parted, int *points)
+static bool spells(const struct text *t, unsigned i, const char *word)
+{
+    size_t n = strlen(word);
+    return is_what(t, i, WORD) && t->words[i].end - t->words[i].start == n &&
+           memcmp(t->view->at + t->words[i].start, word, n) == 0;
+}
+
+static bool is_word_of_english(const struct text *t, unsigned i)
+{
+    return spells(t, i, "or") || spells(t, i, "me") || spells(t, i, "hi") || spells(t, i, "ok") ||
+           spells(t, i, "id") || spells(t, i, "on") || spells(t, i, "as");
+}
+
+/* Four digits that are rather a year. */
+static bool is_year(const struct text *t, unsigned i)
+{
+    const struct word *w = word_at(t, i);
+    if (!is_what(t, i, NUMBER) || w->digits != 4)
+        return false;
+    const char *at = t->view->at + w->start;
+    return w->ranged || (at[0] == '1' && at[1] == '9') || (at[0] == '2' && at[1] == '0');
+}
+
+/* A postcode, and what must stand around it; behind it, or 0. `bare`: no street is known yet. */
+static unsigned postcode(const struct text *t, unsigned i, bool parted, bool bare, int *points)
 {
     if (is_postcode(t, i)) {
         *points = 3;
         return i + 2;
     }
-    if (!is_what(t, i, NUMBER) || word_at(t, i)->mixed)
+    if (!is_what(t, i, NUMBER) || word_at(t, i)->mixed || (bare && is_year(t, i)))
         return 0;
     unsigned digits = word_at(t, i)->digits;
-    if (digits < 4 || digits > 6)
-        return 0;
-    if (has_role(t, i - 1, CS_ROLE_STATE)) {
+    if ((digits >= 4 && digits <= 6 && has_role(t, i - 1, CS_ROLE_STATE)) ||
+        (digits == 5 && has_role(t, i - 1, LOW_STATE) && !has_role(t, i - 1, CS_ROLE_PART) &&
+         !is_word_of_english(t, i - 1))) {
         *points = 3;
         return i + 1;
     }
+    /* "111 43 Stockholm", "110 00 Praha" */
+    if (parted && digits == 3 && is_what(t, i + 1, NUMBER) && word_at(t, i + 1)->digits == 2 &&
+        word_at(t, i + 2)->cap && is_what(t, i + 2, WORD)) {
+        *points = 3;
+        return i + 3;
+    }
+    if (digits < 4 || digits > 6)
+        return 0;
     /* "75002 Paris", "1017 AB Amsterdam", "8001 Zuerich" */
     if (parted && is_what(t, i + 1, WORD) && word_at(t, i + 1)->cap) {
         unsigned k = i + 1;
@@ -306,7 +342,7 @@ static unsigned tail(const struct text *t, unsigned i, struct proof *p)
             continue;
         }
         int points = 0;
-        unsigned end = k > i ? postcode(t, k, parted, &points) : 0;
+        unsigned end = k > i ? postcode(t, k, parted, p->points < 2, &points) : 0;
         if (end > 0) {
             p->points += points + (breaks > 1);
             return end;
@@ -437,6 +473,8 @@ static bool number_first(const struct text *t, unsigned i, struct proof *p)
     unsigned end = name_after(t, name, p);
     if (end == 0)
         return false;
+    if (p->points < 2 && is_year(t, p->start))
+        return false;
     p->points += unit;
     behind_street(t, end, p);
     if (p->lower)
@@ -502,6 +540,8 @@ static bool box(const struct text *t, unsigned i, struct proof *p)
         p->lower = !word_at(t, k)->cap;
         if (k > 0 && is_house(t, k - 1))
             p->start = k - 1;
+        while (is_what(t, i + 1, NUMBER) && word_at(t, i + 1)->digits <= 3)
+            i++; /* "Postfach 12 34" */
         behind_street(t, i + 1, p);
         return true;
     }
@@ -554,13 +594,6 @@ static bool is_dull(const struct cs_view *view, size_t at)
         return !name_before && !is_letter_at(view, end + 1) &&
                !cs_is_digit(cs_view_at(view, end + 1));
     return !name_before;
-}
-
-static bool spells(const struct text *t, unsigned i, const char *word)
-{
-    size_t n = strlen(word);
-    return is_what(t, i, WORD) && t->words[i].end - t->words[i].start == n &&
-           memcmp(t->view->at + t->words[i].start, word, n) == 0;
 }
 
 /* "the corner of Auenweg 85 and Main Street" */

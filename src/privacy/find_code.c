@@ -3,7 +3,6 @@
 
 #include "privacy/personal.h"
 
-#define CUE_BACK     40
 #define IBAN_LONGEST 34
 #define CODE_LONGEST 20
 
@@ -102,14 +101,10 @@ static size_t papers(struct cs_view *view, size_t at, size_t end)
 {
     if (end - at < 6 || end - at > CODE_LONGEST || !is_code(view->at + at, end - at, 6))
         return 0;
-    unsigned says =
-        cs_cues_before(view, at, CUE_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
-    if ((says & CS_CUE_PASSPORT) && end - at <= 10)
-        cs_hit(view, CS_PII_PASSPORT, at, end);
-    else if ((says & CS_CUE_DRIVER) || ((says & CS_CUE_LICENCE) && (says & CS_CUE_NUMBER)))
-        cs_hit(view, CS_PII_LICENCE, at, end);
-    else
+    enum cs_pii paper = cs_paper_before(view, at);
+    if (paper == CS_PII_COUNT || (paper == CS_PII_PASSPORT && end - at > 10))
         return 0;
+    cs_hit(view, paper, at, end);
     return end;
 }
 

@@ -33,8 +33,10 @@ static bool is_version(const struct cs_view *view, size_t at, size_t end, const 
     if (before == '=' && (second == '=' || second == '>' || second == '<' || second == '~'))
         return true;
     bool small = octets[0] < 32 && octets[1] < 32 && octets[2] < 32 && octets[3] < 32;
-    if (small && (at == 0 || before == '\n') && cs_view_at(view, end) == ' ' &&
-        cs_is_upper(cs_view_at(view, end + 1))) /* a heading's number */
+    if (small && (at == 0 || before == '\n' || before == '>') && cs_view_at(view, end) == ' ' &&
+        cs_is_letter(cs_view_at(view, end + 1))) /* a heading's number */
+        return true;
+    if (octets[0] == 0 && octets[1] + octets[2] + octets[3] > 0)
         return true;
     unsigned says = cs_cues_before(view, at, CUE_BACK, CS_CUE_VERSION | CS_CUE_HOST);
     return (says & CS_CUE_VERSION) != 0 && !(says & CS_CUE_HOST);

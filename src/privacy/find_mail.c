@@ -147,6 +147,25 @@ static bool is_url(const struct cs_view *view, size_t start, size_t at, size_t e
     return false;
 }
 
+/* "Message-ID: <...>", "In-Reply-To:", "References:": names of messages. */
+static bool is_message(const struct cs_view *view, size_t start)
+{
+    static const char *const heads[] = {"message-id:", "in-reply-to:", "references:"};
+    size_t i = start;
+    if (i == 0 || view->at[i - 1] != '<')
+        return false;
+    for (i--; i > 0 && start - i < 4 && (view->at[i - 1] == ' ' || view->at[i - 1] == '\n');)
+        i--;
+    for (size_t k = 0; k < CS_COUNT(heads); k++) {
+        size_t n = strlen(heads[k]);
+        char folded[16];
+        if (i >= n && cs_cue_fold(view->at + i - n, n, folded, sizeof folded) == n &&
+            memcmp(folded, heads[k], n) == 0)
+            return true;
+    }
+    return false;
+}
+
 size_t cs_find_mail(struct cs_view *view, size_t at)
 {
     size_t after = view->at[at] == '%' ? at + 3 : at + 1; /* "%40" */
@@ -158,7 +177,7 @@ size_t cs_find_mail(struct cs_view *view, size_t at)
     size_t end = host_end(view, after);
     if (end == 0)
         return after;
-    if (view->at[at - 1] == '.' || is_url(view, start, at, end))
+    if (view->at[at - 1] == '.' || is_url(view, start, at, end) || is_message(view, start))
         return end;
     cs_hit(view, CS_PII_EMAIL, start, end);
     return end;

@@ -3,7 +3,6 @@
 
 #include "privacy/personal.h"
 
-#define CUE_BACK  32
 #define LOOK_MOST 64 /* bytes of one number with all its groups */
 
 /* One byte of ASCII for a blank or a dash of Unicode, and how long that is; 0: none. */
@@ -139,14 +138,10 @@ static size_t papers(struct cs_view *view, const struct cs_digits *d)
     size_t end = cs_digits_end(d, 0);
     if (d->plus || d->group[0].sep || len < 6 || len > 12 || cs_open_behind(view, end))
         return 0;
-    unsigned says =
-        cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
-    if ((says & CS_CUE_PASSPORT) && len >= 7 && len <= 9)
-        cs_hit(view, CS_PII_PASSPORT, d->start, end);
-    else if ((says & CS_CUE_DRIVER) || ((says & CS_CUE_LICENCE) && (says & CS_CUE_NUMBER)))
-        cs_hit(view, CS_PII_LICENCE, d->start, end);
-    else
+    enum cs_pii paper = cs_paper_before(view, d->start);
+    if (paper == CS_PII_COUNT || (paper == CS_PII_PASSPORT && (len < 7 || len > 9)))
         return 0;
+    cs_hit(view, paper, d->start, end);
     return end;
 }
 

@@ -214,7 +214,14 @@ static size_t extension(const struct cs_view *view, size_t end)
     return end;
 }
 
-/* Something else that is written with the same digits: an epoch, a small decimal. */
+static bool is_year(const struct cs_digits *d, unsigned i)
+{
+    const char *at = d->digits + d->group[i].first;
+    return d->group[i].len == 4 &&
+           ((at[0] == '1' && at[1] == '9') || (at[0] == '2' && at[1] == '0'));
+}
+
+/* Something else that is written with the same digits: an epoch. */
 static bool is_clock(const struct cs_digits *d)
 {
     return d->count == 1 && !d->plus && (d->total == 10 || d->total == 13) && d->digits[0] == '1' &&
@@ -262,14 +269,14 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
     if (says & NO_PHONE)
         return false;
     if (says & CS_CUE_PHONE)
-        return digits >= 7 || (last > 0 && digits >= 5);
+        return digits >= 7 || (last > 0 && digits >= 6 && d->group[1].sep == ' ');
     unsigned after = cs_cues_after(view, end, CS_CUE_LINE);
     if ((after & CS_CUE_LINE) && digits >= 6 && (last > 0 || digits >= 9))
         return true;
     if (sure == LIKELY)
         return !(says & CS_CUE_OTHER) && !in_row(view, d, last);
     if (says & CS_CUE_CALL)
-        return digits >= 7 && !is_clock(d) && d->group[0].len < 12;
+        return digits >= (last > 0 ? 7u : 9u) && !is_clock(d) && d->group[0].len < 12;
     if ((says & CS_CUE_NUMBER) && !(says & CS_CUE_OTHER))
         return last > 0 && digits >= 8 && d->group[1].sep != '.';
     if (view->level < CS_PRIVACY_HIGH || (says & CS_CUE_OTHER) || in_row(view, d, last))
@@ -284,7 +291,7 @@ size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
         return 0;
     unsigned last = 0;
     enum sure sure = shape_of(d, &last);
-    if (sure == NO)
+    if (sure == NO || (d->count > 1 && is_year(d, 0) && is_year(d, 1))) /* "2007-2009" */
         return 0;
     size_t end = cs_digits_end(d, last), whole = extension(view, end);
     if (whole == end && cs_open_behind(view, end))
