@@ -190,36 +190,9 @@ static bool is_dull(const struct cs_view *view, size_t at, size_t end)
            next != ')' && next != '(' && (unsigned char)next < 0x80;
 }
 
-size_t cs_find_number(struct cs_view *view, size_t at)
+/* With its groups: whose is it? */
+static size_t grouped(struct cs_view *view, size_t at, size_t end)
 {
-    if (cs_open_before(view, at))
-        return word_end(view, at + 1);
-    size_t end = at;
-    bool sign = !cs_is_digit(view->at[at]);
-    while (end < view->len && (cs_is_digit(view->at[end]) || (sign && end - at < 2)))
-        end++;
-    if (!sign && end - at <= 4) { /* days, months and years */
-        size_t date = birth(view, at);
-        if (date > 0)
-            return date;
-    }
-    if (view->at[at] == '(' && cs_view_at(view, end) != ')')
-        return at + 1; /* around the number, or more than it */
-    if (is_dull(view, at, end))
-        return word_end(view, end);
-    if (end - at <= 3 && !sign && view->at[end] == '.') {
-        size_t ip = cs_ip4_end(view, at);
-        if (ip > 0) {
-            if (view->level >= CS_PRIVACY_MEDIUM)
-                cs_hit(view, CS_PII_IP_ADDRESS, at, ip);
-            return ip;
-        }
-    }
-    if (end - at == 8 && !sign) {
-        size_t date = birth(view, at);
-        if (date > 0)
-            return date;
-    }
     struct cs_digits d;
     if (!cs_digits_read(view, at, &d))
         return word_end(view, end);
@@ -244,4 +217,33 @@ size_t cs_find_number(struct cs_view *view, size_t at)
         return found;
     }
     return refused(view, &d);
+}
+
+/* Four numbers with dots, or a date that is somebody's birth. */
+static size_t dotted(struct cs_view *view, size_t at, size_t end)
+{
+    size_t digits = end - at;
+    size_t found = digits <= 4 ? birth(view, at) : 0;
+    if (found == 0 && digits <= 3 && cs_view_at(view, end) == '.') {
+        found = cs_ip4_end(view, at);
+        if (found > 0 && view->level >= CS_PRIVACY_MEDIUM)
+            cs_hit(view, CS_PII_IP_ADDRESS, at, found);
+    }
+    return found == 0 && digits == 8 ? birth(view, at) : found;
+}
+
+size_t cs_find_number(struct cs_view *view, size_t at)
+{
+    if (cs_open_before(view, at))
+        return word_end(view, at + 1);
+    size_t end = at;
+    bool sign = !cs_is_digit(view->at[at]);
+    while (end < view->len && (cs_is_digit(view->at[end]) || (sign && end - at < 2)))
+        end++;
+    if (view->at[at] == '(' && cs_view_at(view, end) != ')')
+        return at + 1; /* around the number, or more than it */
+    size_t found = sign ? 0 : dotted(view, at, end);
+    if (found > 0)
+        return found;
+    return is_dull(view, at, end) ? word_end(view, end) : grouped(view, at, end);
 }
