@@ -22,6 +22,16 @@
     {                                                                         \
         "output", 'o', "FORMAT", "text (default) or json", "text json", false \
     }
+#define NO_PRIVACY                                                                             \
+    {                                                                                          \
+        "no-pii-protection", 0, NULL, "programs and answers see personal data as it is", NULL, \
+            false                                                                              \
+    }
+#define REVEAL                                                                                 \
+    {                                                                                          \
+        "reveal", 0, NULL, "print values, not tokens such as [EMAIL_1]; it is recorded", NULL, \
+            false                                                                              \
+    }
 #define WAIT                                                                                   \
     {                                                                                          \
         "timeout", 't', "TIME", "how long to wait for servers: 10, 500ms (default 10s)", NULL, \
@@ -57,6 +67,8 @@ static const struct cs_option run_options[] = {
     {"durable", 0, NULL, "if it is killed, the next 'caisson serve' goes on with it", NULL, false},
     {"cache", 0, "MODE", "an answer that is known: use, off (default), only, refresh",
      "use off only refresh", false},
+    REVEAL,
+    NO_PRIVACY,
     {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
     {"jobs", 0, "N", "with --batch: how many at once", NULL, true},
     {NULL, 0, NULL, NULL, NULL, false},
@@ -122,6 +134,8 @@ static const struct cs_option tools_call_options[] = {
     {"verbose", 'v', NULL, "also the figures", NULL, false},
     {"timeout", 't', "TIME", "of the call (default: what the server's entry says)", NULL, false},
     {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
+    REVEAL,
+    NO_PRIVACY,
     OUTPUT,
     CONFIG,
     END,
@@ -157,6 +171,7 @@ static const struct cs_option daemon_options[] = {
     {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
      false},
     {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
+    NO_PRIVACY,
     {"conformance-fixtures", 0, NULL, "offer what the conformance suite asks for", NULL, true},
     CS_SETTING_OPTIONS END,
 };
@@ -172,6 +187,7 @@ static const struct cs_option keys_create_options[] = {
     {"tenant", 0, "NAME", "whose executions, sessions and files it sees (default default)", NULL,
      false},
     EXPIRES("how long it is valid: 12h, 30d, 1y, or never (default never)"),
+    {"reveal", 0, NULL, "its requests may ask for values instead of tokens", NULL, false},
     OUTPUT,
     END,
 };
@@ -200,6 +216,9 @@ static const struct cs_verb keys_verbs[] = {
      "asks for more so far. Keys of one tenant share executions, sessions and files, and see "
      "none of another's.\n"
      "\n"
+     "With --reveal it may say \"reveal\": true to POST /executions, and gets personal data as it "
+     "is instead of tokens. For programs of people who may see them, never for a model.\n"
+     "\n"
      "Examples:\n"
      "  caisson keys create ci --role execute --expires 90d\n"
      "  KEY=$(caisson keys create acme-app --tenant acme)\n",
@@ -210,8 +229,8 @@ static const struct cs_verb keys_verbs[] = {
      "By its name or its id. Requests that are under way end as they would have.\n", no_options,
      cs_verb_keys_revoke, NULL, NULL},
     {"keys rotate", "NAME", "give a key another secret, and show it once",
-     "Name, role and tenant stay; the old secret is invalid at once.\n", keys_rotate_options,
-     cs_verb_keys_rotate, NULL, NULL},
+     "Name, role, tenant and rights stay; the old secret is invalid at once.\n",
+     keys_rotate_options, cs_verb_keys_rotate, NULL, NULL},
     LAST,
 };
 

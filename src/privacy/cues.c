@@ -5,6 +5,7 @@
 
 #define WORD_LONGEST 24
 #define WORDS_BACK   7
+#define PAPER_BACK   40
 
 /* All that the words of a key say: "customerPhone", "ship_to_address". */
 static unsigned cues_of_key(struct cs_str key)
@@ -84,10 +85,11 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
             if (c == '.' || c == '!' || c == '?' || c == ';' || c == '|' || c == '\t')
                 ended = true;
         }
-        if (i == low)
+        if (i <= low)
             break;
         size_t end = i;
-        while (i > low && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
+        /* A word that begins before `low` is read in full. */
+        while (i > 0 && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
             i--;
         if (cs_is_digit(view->at[i])) {
             if (end - i > 1)
@@ -98,8 +100,9 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
         seen |= says & CS_CUE_NUMBER;
         if (says & (want | CS_CUE_OTHER))
             return seen | says;
-        if (ended)
+        if (ended && !(says & CS_CUE_NUMBER)) /* "No." ends nothing */
             return seen;
+        ended = false;
         next = i;
     }
     if (low == 0 && i == 0 && view->key.len > 0)
@@ -125,4 +128,15 @@ unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want)
             return says;
     }
     return 0;
+}
+
+enum cs_pii cs_paper_before(const struct cs_view *view, size_t at)
+{
+    unsigned says =
+        cs_cues_before(view, at, PAPER_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
+    if (says & CS_CUE_PASSPORT)
+        return CS_PII_PASSPORT;
+    if (says & CS_CUE_LICENCE) /* a program's, unless a driver stands before it */
+        says |= cs_cues_before(view, at, PAPER_BACK, CS_CUE_DRIVER);
+    return says & CS_CUE_DRIVER ? CS_PII_LICENCE : CS_PII_COUNT;
 }

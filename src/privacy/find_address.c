@@ -38,8 +38,9 @@ struct text {
 struct proof {
     unsigned start, end; /* words; end: behind the last */
     int points;
-    bool lower, /* written without capitals */
-        typed;  /* has a word for a street, before or after the name */
+    unsigned more; /* words of a town that nothing parts from it */
+    bool lower,    /* written without capitals */
+        typed;     /* has a word for a street, before or after the name */
 };
 
 /* --- words --- */
@@ -116,7 +117,26 @@ static size_t read_word(const struct cs_view *view, size_t i, struct word *w)
         w->roles &= ~(unsigned)CS_ROLE_STATE;
     if (cs_view_at(view, i) == '.' && i - start <= 8)
         i++; /* "St.", "Apt." */
+    if (cs_view_at(view, i) == '/' && i - start == 1 && (view->at[start] | 0x20) == 'c') {
+        w->roles = CS_ROLE_PRE; /* "C/ Mayor" */
+        i++;
+    }
     return i;
+}
+
+/* A dot that is the number's, not the sentence's: a unit, a town or a line follows. */
+static bool after_number(const struct text *t, size_t i)
+{
+    char next = cs_view_at(t->view, i + 1);
+    if (t->count == 0 || t->words[t->count - 1].what != NUMBER || t->words[t->count - 1].end != i)
+        return false;
+    if (next != ' ')
+        return next == ',' || next == '\n';
+    struct word unit = {0};
+    if (!cs_is_letter(cs_view_at(t->view, i + 2)))
+        return false;
+    read_word(t->view, i + 2, &unit);
+    return (unit.roles & CS_ROLE_UNIT) != 0;
 }
 
 /* Words from `from` on, until something stands there that no address has in it. */
@@ -150,6 +170,9 @@ static void read_words(struct text *t, size_t from, size_t to, size_t at)
             w->what = BREAK;
             while (i < to && (view->at[i] == '\n' || view->at[i] == '\r' || view->at[i] == ' '))
                 i++;
+        } else if (c == '.' && after_number(t, i)) {
+            i++; /* "Piroska u. 97." */
+            continue;
         } else if (i < at) { /* before the number: begin anew behind it */
             t->count = 0;
             i++;
@@ -213,7 +236,11 @@ static unsigned units(const struct text *t, unsigned i, struct proof *p)
 {
     for (unsigned n = 0; n < 3; n++) {
         unsigned k = i;
-        while (k < i + 2 && (is_what(t, k, COMMA) || is_what(t, k, BREAK)))
+        while (n == 0 && k < i + 3 && is_what(t, k, WORD) && word_at(t, k)->cap &&
+               !has_role(t, k, CS_ROLE_UNIT))
+            k++; /* "12 Elm Dr Upper Extension, Apt 4" */
+        unsigned sign = k;
+        while (k < sign + 2 && (is_what(t, k, COMMA) || is_what(t, k, BREAK)))
             k++;
         if (!has_role(t, k, CS_ROLE_UNIT))
             break;
@@ -281,9 +308,12 @@ static unsigned tail(const struct text *t, unsigned i, struct proof *p)
         int points = 0;
         unsigned end = k > i ? postcode(t, k, parted, &points) : 0;
         if (end > 0) {
-            p->points += points;
+            p->points += points + (breaks > 1);
             return end;
         }
+        if (is_what(t, k, NUMBER) && word_at(t, k)->digits <= 2 && k > i &&
+            is_what(t, k - 1, COMMA))
+            continue; /* a region by its number */
         if (is_what(t, k, NUMBER) || !is_name(t, k, p->lower || parted) || ++words > 9)
             break;
         parted = false;
@@ -299,6 +329,8 @@ static unsigned town(const struct text *t, unsigned i, struct proof *p)
         unsigned from = k + 1, end = from;
         while (end < from + 4 && is_name(t, end, p->lower) && !has_role(t, end, CS_ROLE_UNIT))
             end++;
+        if (end > from && is_what(t, end, NUMBER) && word_at(t, end)->digits <= 2)
+            end++; /* "Praha 3" */
         if (end == from || !is_end(t, end) || !(word_at(t, from)->cap || p->lower))
             break;
         k = end;
@@ -318,6 +350,12 @@ static void behind_street(const struct text *t, unsigned i, struct proof *p)
     unsigned end = tail(t, i, p);
     if (end == i)
         end = town(t, i, p);
+    for (unsigned n = 0; end > street && end == i && n < 3; n++)
+        if (is_what(t, end + n, WORD) && word_at(t, end + n)->cap && n + 1 < 4)
+            p->more = n + 1;
+        else
+            break;
+    end += p->more; /* "Apt 4 Springfield" */
     /* "12 Angry Men Street Cred" */
     if (end == street && p->typed && is_what(t, end, WORD) && word_at(t, end)->cap &&
         word_at(t, end - 1)->end + 1 == word_at(t, end)->start &&
@@ -332,9 +370,11 @@ static void behind_street(const struct text *t, unsigned i, struct proof *p)
 static unsigned name_after(const struct text *t, unsigned i, struct proof *p)
 {
     unsigned first = i, end = 0, k;
-    bool pre = has_role(t, i, CS_ROLE_PRE) && !has_role(t, i, CS_ROLE_TYPE);
-    pre = pre || (has_role(t, i, CS_ROLE_PRE) && has_role(t, i + 1, CS_ROLE_PART));
-    p->lower = !pre && is_what(t, i, WORD) && !word_at(t, i)->cap;
+    bool pre = has_role(t, i, CS_ROLE_PRE);
+    for (k = i + 1; pre && has_role(t, i, CS_ROLE_TYPE) && k < i + 4 && is_name(t, k, false); k++)
+        pre = !has_role(t, k, CS_ROLE_TYPE); /* "Avenue Road" */
+    p->lower = is_what(t, i, WORD) && !word_at(t, i)->cap &&
+               !(pre && (word_at(t, i + 1)->cap || has_role(t, i + 1, CS_ROLE_PART)));
     for (k = i; k < first + NAME_MOST && is_name(t, k, p->lower); k++) {
         if (has_role(t, k, CS_ROLE_UNIT) && k > first)
             break;
@@ -344,7 +384,7 @@ static unsigned name_after(const struct text *t, unsigned i, struct proof *p)
             continue;
         if (k > first && has_role(t, k, CS_ROLE_TYPE | CS_ROLE_SOFT | CS_ROLE_TAIL)) {
             p->points = has_role(t, k, CS_ROLE_TYPE | CS_ROLE_TAIL) ? 3 : 2;
-            p->typed = true;
+            p->typed = !has_role(t, k, CS_ROLE_TAIL | CS_ROLE_PART);
             end = k + 1;
         } else if (has_role(t, k, CS_ROLE_TAIL)) {
             p->points = 3;
@@ -363,14 +403,12 @@ static unsigned name_after(const struct text *t, unsigned i, struct proof *p)
     }
     if (end == 0 || (end < k && is_house(t, k)))
         end = k; /* a name alone */
-    while (has_role(t, end, CS_ROLE_DIR) && word_at(t, end)->end - word_at(t, end)->start <= 2)
+    while (has_role(t, end, CS_ROLE_DIR) && word_at(t, end)->end - word_at(t, end)->start <= 3)
         end++;
     /* "Skogstien 106", "Piroska u. 97." */
     if (is_house(t, end) && word_at(t, end)->digits <= 4 && !p->typed) {
         end++;
         p->points++;
-        if (cs_view_at(t->view, word_at(t, end - 1)->end) == '.')
-            p->points += 0;
     }
     return end;
 }
@@ -435,8 +473,13 @@ static bool name_first(const struct text *t, unsigned i, struct proof *p)
         p->points = 2;
         p->start = last - 2;
     }
-    if (p->points == 0)
-        return false;
+    if (p->points == 0) {
+        if (last < i || last < 1 || !is_what(t, last - 1, WORD) || !word_at(t, last - 1)->cap)
+            return false;
+        p->start = last - 1; /* a name alone: only on a corner */
+        p->end = i + 1;
+        return true;
+    }
     behind_street(t, i + 1, p);
     return true;
 }
@@ -456,6 +499,7 @@ static bool box(const struct text *t, unsigned i, struct proof *p)
             return false;
         p->start = k;
         p->points = 3;
+        p->lower = !word_at(t, k)->cap;
         if (k > 0 && is_house(t, k - 1))
             p->start = k - 1;
         behind_street(t, i + 1, p);
@@ -476,13 +520,14 @@ static bool box(const struct text *t, unsigned i, struct proof *p)
 static bool military(const struct text *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i, .end = i + 1};
-    if (i < 2 || word_at(t, i)->digits != 5 || !has_role(t, i - 2, CS_ROLE_MIL))
+    if (i < 2 || word_at(t, i)->digits != 5 || !has_role(t, i - 2, CS_ROLE_MIL) ||
+        word_at(t, i - 1)->end - word_at(t, i - 1)->start != 2)
         return false;
     p->start = i - 2;
-    p->points = 4;
+    p->points = 3;
     unsigned k = i - 2;
     if (k > 1 && is_what(t, k - 1, BREAK))
-        for (k--; k > 0 && i - k < 8 && is_what(t, k - 1, WORD) && word_at(t, k - 1)->cap; k--)
+        for (k--; k > 0 && i - k < 8 && is_what(t, k - 1, WORD); k--)
             p->start = k - 1;
     return true;
 }
@@ -509,6 +554,32 @@ static bool is_dull(const struct cs_view *view, size_t at)
         return !name_before && !is_letter_at(view, end + 1) &&
                !cs_is_digit(cs_view_at(view, end + 1));
     return !name_before;
+}
+
+static bool spells(const struct text *t, unsigned i, const char *word)
+{
+    size_t n = strlen(word);
+    return is_what(t, i, WORD) && t->words[i].end - t->words[i].start == n &&
+           memcmp(t->view->at + t->words[i].start, word, n) == 0;
+}
+
+/* "the corner of Auenweg 85 and Main Street" */
+static void corner(const struct text *t, struct proof *p)
+{
+    unsigned first = p->start;
+    while (first > 0 && p->start - first < 3 && is_name(t, first - 1, false) &&
+           !spells(t, first - 1, "of"))
+        first--;
+    if (first < 2 || !spells(t, first - 1, "of") || !spells(t, first - 2, "corner"))
+        return;
+    p->points += 3;
+    p->start = first >= 3 && spells(t, first - 3, "the") ? first - 3 : first - 2;
+    unsigned k = p->end;
+    if (!spells(t, k, "and"))
+        return;
+    for (k++; k < p->end + 5 && (is_house(t, k) || (is_what(t, k, WORD) && word_at(t, k)->cap));)
+        k++;
+    p->end = k;
 }
 
 static bool is_address(const struct text *t, const struct proof *p)
@@ -538,7 +609,10 @@ size_t cs_find_address(struct cs_view *view, size_t at)
         return at + 1;
     for (size_t i = 0; i < CS_COUNT(shapes); i++) {
         struct proof p;
-        if (!shapes[i](&t, t.at, &p) || p.end <= p.start || !is_address(&t, &p))
+        if (!shapes[i](&t, t.at, &p) || p.end <= p.start)
+            continue;
+        corner(&t, &p);
+        if (!is_address(&t, &p))
             continue;
         size_t start = word_at(&t, p.start)->start, end = word_at(&t, p.end - 1)->end;
         if (view->at[end - 1] == '.' && word_at(&t, p.end - 1)->what == WORD &&

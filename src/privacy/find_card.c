@@ -86,7 +86,7 @@ static unsigned card_groups(const struct cs_digits *d)
 
 size_t cs_card_end(const struct cs_view *view, const struct cs_digits *d)
 {
-    if (d->plus || d->total < 12 || d->digits[0] < '2')
+    if (d->plus || d->total < 12)
         return 0;
     unsigned groups = card_groups(d);
     if (groups == 0)
@@ -98,12 +98,11 @@ size_t cs_card_end(const struct cs_view *view, const struct cs_digits *d)
     const struct issuer *issuer = issuer_of(d->digits, count);
     bool luhn = cs_luhn(d->digits, count);
     bool keyed = view->is_value && view->sense.kind == CS_PII_CREDIT_CARD;
-    if ((!issuer || !luhn) && view->level < CS_PRIVACY_HIGH)
+    if (!luhn && (!issuer || view->level < CS_PRIVACY_HIGH))
         return 0;
     unsigned says = keyed ? CS_CUE_CARD : cs_cues_before(view, d->start, CUE_BACK, CS_CUE_CARD);
-    if (!issuer || !luhn) /* a card with a slip of the pen */
-        return (says & CS_CUE_CARD) && (issuer || luhn) && count >= 13 ? end : 0;
-    if (issuer->cue)
+    /* New ranges, old ones, and (where more is to be found) slips of the pen. */
+    if (!issuer || !luhn || issuer->cue)
         return says & CS_CUE_CARD ? end : 0;
     /* One number of ten passes: whose number is it said to be? */
     return groups > 1 || (says & CS_CUE_CARD) || !(says & CS_CUE_OTHER) ? end : 0;
@@ -112,7 +111,7 @@ size_t cs_card_end(const struct cs_view *view, const struct cs_digits *d)
 /* Area, group and serial as they are issued. */
 static bool ssn_issued(const char *digits)
 {
-    if (memcmp(digits, "000", 3) == 0 || memcmp(digits, "666", 3) == 0 || digits[0] == '9')
+    if (memcmp(digits, "000", 3) == 0 || memcmp(digits, "666", 3) == 0)
         return false;
     return memcmp(digits + 3, "00", 2) != 0 && memcmp(digits + 5, "0000", 4) != 0;
 }
@@ -136,8 +135,10 @@ size_t cs_ssn_end(const struct cs_view *view, const struct cs_digits *d)
     if (!(says & CS_CUE_SSN))
         says |= cs_cues_after(view, end, CS_CUE_SSN);
     if (says & CS_CUE_SSN)
-        return last == 0 || sep == '-' || sep == ' ' || sep == '.' ? end : 0;
-    return whole && sep == '-' && !(cs_cues_before(view, d->start, NEAR_BACK, 0) & CS_CUE_OTHER)
+        return last == 0 || sep == ' ' || sep == '.' || sep == '-' ? end : 0;
+    /* From 900 on they are of others: only where the text says so. */
+    return whole && d->digits[0] != '9' && sep == '-' &&
+                   !(cs_cues_before(view, d->start, NEAR_BACK, 0) & CS_CUE_OTHER)
                ? end
                : 0;
 }

@@ -8,7 +8,7 @@
 #include <openssl/evp.h>
 #include <strings.h>
 
-#define LINE_MAX 300
+#define SENTENCE_MAX 300
 #define KEY_BACK 40
 
 static bool is_blank(char c)
@@ -26,7 +26,7 @@ static size_t blanks(const struct cs_view *view, size_t at)
 
 static size_t line_end(const struct cs_view *view, size_t at)
 {
-    size_t most = view->len - at < LINE_MAX ? view->len : at + LINE_MAX;
+    size_t most = view->len - at < SENTENCE_MAX ? view->len : at + SENTENCE_MAX;
     const char *end = at < most ? memchr(view->at + at, '\n', most - at) : NULL;
     return end ? (size_t)(end - view->at) : most;
 }
@@ -286,7 +286,7 @@ size_t cs_cue_option(struct cs_view *view, size_t at, size_t after)
 size_t cs_cue_user(struct cs_view *view, size_t at, size_t after)
 {
     (void)at;
-    size_t end = view->len - after < LINE_MAX ? view->len : after + LINE_MAX;
+    size_t end = view->len - after < SENTENCE_MAX ? view->len : after + SENTENCE_MAX;
     static const char *const options[] = {" -u", "\n-u", " --user", " --proxy-user"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         size_t n = strlen(options[i]);

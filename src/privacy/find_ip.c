@@ -79,7 +79,7 @@ size_t cs_find_ip6(struct cs_view *view, size_t at)
 {
     size_t start = at, end = at;
     unsigned colons = 0;
-    bool twice = false;
+    bool twice = false, dotted = false;
     while (start > 0 && at - start < IP6_LONGEST && is_hex(view->at[start - 1]))
         start--;
     while (
@@ -89,15 +89,18 @@ size_t cs_find_ip6(struct cs_view *view, size_t at)
             twice = twice || (end > start && view->at[end - 1] == ':');
             colons++;
         }
+        dotted = dotted || view->at[end] == '.';
         end++;
     }
-    size_t go_on = end > at ? end : at + 1;
+    /* With one colon it is a key and its value, who knows of what. */
+    size_t go_on = colons > 1 && end > at ? end : at + 1;
     /* A dot, or one colon, at the end is the sentence's. */
     while (end > start &&
            (view->at[end - 1] == '.' ||
             (view->at[end - 1] == ':' && end - start > 1 && view->at[end - 2] != ':')))
         end--;
-    if (view->level < CS_PRIVACY_MEDIUM || (colons != 7 && !twice) || colons < 2)
+    if (view->level < CS_PRIVACY_MEDIUM || (colons != 7 && !twice && !(dotted && colons == 6)) ||
+        colons < 2)
         return go_on;
     char before = start > 0 ? view->at[start - 1] : '\0', behind = cs_view_at(view, end);
     if (before == ':' || before == '.' || before == '_' || cs_is_alnum(before) ||

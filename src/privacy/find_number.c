@@ -208,6 +208,8 @@ size_t cs_find_number(struct cs_view *view, size_t at)
         if (date > 0)
             return date;
     }
+    if (view->at[at] == '(' && cs_view_at(view, end) != ')')
+        return at + 1; /* around the number, or more than it */
     if (is_dull(view, at, end))
         return word_end(view, end);
     if (end - at <= 3 && !sign && view->at[end] == '.') {

@@ -6,6 +6,7 @@
 #define CUE_BACK  40
 #define NEAR_BACK 16
 #define EXT_MOST  6
+#define NO_PHONE  (CS_CUE_CARD | CS_CUE_SSN | CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_BIRTH)
 
 /* Codes of countries, and how many digits follow. What is not here is no code. */
 static const struct country {
@@ -119,7 +120,7 @@ static enum sure north_american(const struct cs_digits *d, unsigned *last)
     if (from == 1 && d->group[1].sep != one && d->group[1].sep != ' ')
         return POSSIBLE;
     if (one == '-')
-        return valid ? CERTAIN : POSSIBLE;
+        return valid ? CERTAIN : d->digits[d->group[from].first] >= '2' ? LIKELY : POSSIBLE;
     return valid ? LIKELY : POSSIBLE;
 }
 
@@ -257,7 +258,9 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
         return !(cs_cues_before(view, d->start, NEAR_BACK, CS_CUE_PHONE | CS_CUE_CALL) &
                  CS_CUE_OTHER) ||
                d->plus || d->group[0].sep == '(';
-    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL);
+    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL | NO_PHONE);
+    if (says & NO_PHONE)
+        return false;
     if (says & CS_CUE_PHONE)
         return digits >= 7 || (last > 0 && digits >= 5);
     unsigned after = cs_cues_after(view, end, CS_CUE_LINE);
@@ -286,6 +289,8 @@ size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
     size_t end = cs_digits_end(d, last), whole = extension(view, end);
     if (whole == end && cs_open_behind(view, end))
         return 0;
+    if (whole > end && sure == POSSIBLE && d->total >= 7)
+        sure = LIKELY;
     return is_believed(view, d, last, sure) ? whole : 0;
 }
 

@@ -119,7 +119,9 @@ static void keyed_address(struct cs_view *view, bool weak, size_t start, size_t 
         if (c == ':' && i + 1 < end && view->at[i + 1] != ' ')
             return;
     }
-    if (letters < 3 || blanks == 0 || (weak && digits == 0) || (digits == 0 && letters < 6))
+    /* In running text a name may follow, and the address on the next line. */
+    bool alone = view->is_value && start == 0;
+    if (letters < 3 || blanks == 0 || (digits == 0 && (weak || !alone || letters < 6)))
         return;
     if (view->at[start] == '/' || view->at[start] == '.')
         return;

@@ -15,7 +15,7 @@
 #define KEY_MAX   64
 #define VALUE_MAX 4096
 
-enum role { NOTHING, PASS, KEY, SECRET, WEAK, COOKIE, AUTH };
+enum role { NOTHING, PASS, PIN, KEY, SECRET, WEAK, COOKIE, AUTH };
 
 /* A key in small letters, with nothing else between them, and where its words begin. */
 struct folded {
@@ -62,115 +62,159 @@ static bool ends(const struct folded *f, const char *with, bool word)
            (!word || f->starts[f->len - n] || f->len == n);
 }
 
-static bool ends_with_one(const struct folded *f, const char *const list[], size_t count, bool word)
-{
-    for (size_t i = 0; i < count; i++)
-        if (ends(f, list[i], word))
-            return true;
-    return false;
-}
-
 /* Tokens and keys that are none: of pages, of language models, of tables, for everybody. */
 static bool is_harmless(const struct folded *f)
 {
     static const char *const tails[] = {
-        "nexttoken",   "pagetoken",      "continuationtoken", "cursortoken", "synctoken",
-        "resumetoken", "maxtoken",       "stoptoken",         "eostoken",    "bostoken",
-        "padtoken",    "unktoken",       "septoken",          "clstoken",    "masktoken",
-        "publickey",   "pubkey",         "primarykey",        "foreignkey",  "partitionkey",
-        "sortkey",     "cachekey",       "idempotencykey",    "objectkey",   "rowkey",
-        "groupkey",    "routingkey",     "dedupkey",          "hashkey",     "publishablekey",
-        "sitekey",     "mapkey",         "keyboard",          "monkey",      "hotkey",
-        "shortcutkey", "translationkey", "messagekey",        "storagekey",  "indexkey",
-        "anonkey",     "projectkey",     "issuekey",          "configkey",   "s3key",
-        "uniquekey",   "bypass",         "compass",           "lasttoken",   "firsttoken",
-        "documentkey", "surrogatekey",   "itemkey",           "datakey",     "sortkey",
+        "nexttoken",   "pagetoken",      "continuationtoken",
+        "cursortoken", "synctoken",      "resumetoken",
+        "maxtoken",    "stoptoken",      "eostoken",
+        "bostoken",    "padtoken",       "unktoken",
+        "septoken",    "clstoken",       "masktoken",
+        "publickey",   "pubkey",         "primarykey",
+        "foreignkey",  "partitionkey",   "sortkey",
+        "cachekey",    "idempotencykey", "objectkey",
+        "rowkey",      "groupkey",       "routingkey",
+        "dedupkey",    "hashkey",        "publishablekey",
+        "sitekey",     "mapkey",         "monkey",
+        "hotkey",      "issuekey",       "shortcutkey",
+        "messagekey",  "translationkey", "indexkey",
+        "anonkey",     "projectkey",     "configkey",
+        "s3key",       "uniquekey",      "bypass",
+        "compass",     "lasttoken",      "firsttoken",
+        "documentkey", "surrogatekey",   "itemkey",
+        "datakey",     "boardingpass",   "cancellationtoken",
     };
-    return ends_with_one(f, tails, CS_COUNT(tails), false) || strstr(f->text, "public") ||
-           strstr(f->text, "publishable");
+    for (size_t i = 0; i < CS_COUNT(tails); i++)
+        if (ends(f, tails[i], false))
+            return true;
+    return strstr(f->text, "public") || strstr(f->text, "publishable");
+}
+
+/* Ends of keys. `word`: only as a word of its own. */
+static const struct {
+    const char *tail;
+    uint8_t role;
+    bool word;
+} tails[] = {
+    {"password", PASS, false},
+    {"passwd", PASS, false},
+    {"passwort", PASS, false},
+    {"passphrase", PASS, false},
+    {"passcode", PASS, false},
+    {"pswd", PASS, false},
+    {"kennwort", PASS, false},
+    {"contrasena", PASS, false},
+    {"senha", PASS, false},
+    {"userpass", PASS, false},
+    {"dbpass", PASS, false},
+    {"requirepass", PASS, false},
+    {"pass", PASS, true},
+    {"pwd", PASS, true},
+    {"pw", PASS, true},
+    {"psw", PASS, true},
+    {"token", KEY, false},
+    {"tokens", KEY, true},
+    {"secret", SECRET, false},
+    {"secrets", SECRET, true},
+    {"apikey", KEY, false},
+    {"secretkey", KEY, false},
+    {"accesskey", KEY, false},
+    {"privatekey", KEY, false},
+    {"authkey", KEY, false},
+    {"encryptionkey", KEY, false},
+    {"signingkey", KEY, false},
+    {"masterkey", KEY, false},
+    {"accountkey", KEY, false},
+    {"sharedkey", KEY, false},
+    {"presharedkey", KEY, false},
+    {"psk", KEY, true},
+    {"licensekey", KEY, false},
+    {"deploykey", KEY, false},
+    {"servicekey", KEY, false},
+    {"secretkeybase", KEY, false},
+    {"streamkey", KEY, false},
+    {"appkey", KEY, false},
+    {"applicationkey", KEY, false},
+    {"adminkey", KEY, false},
+    {"writekey", KEY, false},
+    {"serverkey", KEY, false},
+    {"mapskey", KEY, false},
+    {"sessionkey", KEY, false},
+    {"hmackey", KEY, false},
+    {"aeskey", KEY, false},
+    {"reporterid", KEY, false},
+    {"crumb", KEY, true},
+    {"credential", KEY, true},
+    {"credentials", KEY, true},
+    {"sonarlogin", KEY, false},
+    {"sharedaccesskey", KEY, false},
+    {"insertkey", KEY, false},
+    {"querykey", KEY, false},
+    {"developerkey", KEY, false},
+    {"devicekey", KEY, false},
+    {"subscriptionkey", KEY, false},
+    {"functionkey", KEY, false},
+    {"clientkey", KEY, false},
+    {"cryptokey", KEY, false},
+    {"jwtkey", KEY, false},
+    {"restkey", KEY, false},
+    {"consumerkey", KEY, false},
+    {"authorization", AUTH, false},
+    {"authorisation", AUTH, false},
+    {"cookie", COOKIE, false},
+    {"key", WEAK, true},
+    {"pat", WEAK, true},
+    {"sas", WEAK, true},
+    {"sig", WEAK, true},
+    {"jwt", WEAK, true},
+    {"signature", WEAK, true},
+    {"auth", WEAK, true},
+};
+
+/* Their last two letters: of most keys nothing more is looked at. */
+static bool may_be_secret(const struct folded *f)
+{
+    static const char pairs[] = "rd wd rt et at se de ie re ss ts ns ls as pw sw en in on ey th mb "
+                                "al sk ig na ha id wt";
+    if (f->len < 2)
+        return false;
+    const char *end = f->text + f->len - 2;
+    for (const char *p = pairs; p < pairs + sizeof pairs - 1; p += 3)
+        if (p[0] == end[0] && p[1] == end[1])
+            return true;
+    return false;
 }
 
 static enum role role_of(struct cs_str key)
 {
-    static const char *const passwords[] = {"password", "passwd", "passwort", "passphrase",
-                                            "passcode", "pswd",   "kennwort", "contrasena",
-                                            "userpass", "dbpass", "senha",    "requirepass"};
-    static const char *const words[] = {"pass", "pwd", "pw", "psw", "masterauth"};
-    static const char *const keys[] = {
-        "apikey",
-        "apitoken",
-        "accesstoken",
-        "authtoken",
-        "refreshtoken",
-        "bearertoken",
-        "secretkey",
-        "accesskey",
-        "privatekey",
-        "authkey",
-        "encryptionkey",
-        "signingkey",
-        "masterkey",
-        "accountkey",
-        "sharedkey",
-        "presharedkey",
-        "psk",
-        "licensekey",
-        "deploykey",
-        "servicekey",
-        "secretkeybase",
-        "streamkey",
-        "appkey",
-        "applicationkey",
-        "adminkey",
-        "writekey",
-        "serverkey",
-        "mapskey",
-        "sessionkey",
-        "hmackey",
-        "aeskey",
-        "reporterid",
-        "crumb",
-        "credential",
-        "credentials",
-        "sonarlogin",
-        "accesskeysecret",
-        "sharedaccesskey",
-        "storagekey",
-        "insertkey",
-        "querykey",
-        "developerkey",
-        "devicekey",
-        "subscriptionkey",
-        "functionkey",
-        "functionskey",
-        "integrationkey",
-        "clientkey",
-        "cryptokey",
-        "securitykey",
-        "jwtkey",
-        "restkey",
-        "consumerkey",
-    };
-    static const char *const short_keys[] = {"pat", "sas",       "sig", "jwt",
-                                             "dsn", "signature", "auth"};
     struct folded f = fold(key);
-    if (f.len == 0 || is_harmless(&f))
+    if (!may_be_secret(&f))
         return NOTHING;
-    if (ends_with_one(&f, passwords, CS_COUNT(passwords), false) ||
-        ends_with_one(&f, words, CS_COUNT(words), true))
-        return PASS;
-    if (ends_with_one(&f, keys, CS_COUNT(keys), false) || ends(&f, "token", false) ||
-        ends(&f, "tokens", true))
-        return KEY;
-    if (ends(&f, "secret", false) || ends(&f, "secrets", true))
-        return SECRET;
-    if (ends(&f, "authorization", false) || ends(&f, "authorisation", false))
-        return AUTH;
-    if (ends(&f, "cookie", false))
-        return COOKIE;
-    if (ends(&f, "key", true) || ends_with_one(&f, short_keys, CS_COUNT(short_keys), true))
-        return WEAK;
-    return NOTHING;
+    enum role role = NOTHING;
+    for (size_t i = 0; i < CS_COUNT(tails) && role == NOTHING; i++)
+        if (ends(&f, tails[i].tail, tails[i].word))
+            role = (enum role)tails[i].role;
+    return role != NOTHING && is_harmless(&f) ? NOTHING : role;
+}
+
+struct cs_sense cs_key_secret(struct cs_str key)
+{
+    switch (role_of(key)) {
+    case PASS:
+    case PIN:
+        return (struct cs_sense){CS_PII_PASSWORD, false};
+    case KEY:
+    case AUTH:
+    case SECRET:
+    case COOKIE:
+        return (struct cs_sense){CS_PII_SECRET, false};
+    case WEAK:
+        return (struct cs_sense){CS_PII_SECRET, true};
+    case NOTHING:
+    default:
+        return CS_NO_SENSE;
+    }
 }
 
 /* --- the value --- */
@@ -195,6 +239,10 @@ static bool is_quote(char c)
 static struct value bare(const struct cs_view *view, size_t start, size_t end)
 {
     struct value v = {.start = start, .end = end < view->len ? end : view->len};
+    bool whole = view->is_value && start == 0 && v.end == view->len;
+    /* Quotes may have been taken off before. */
+    v.quoted = start > 0 && is_quote(view->at[start - 1]) && v.end < view->len &&
+               view->at[v.end] == view->at[start - 1];
     for (unsigned round = 0; round < 3; round++) {
         while (v.start < v.end && is_blank(view->at[v.start]))
             v.start++;
@@ -217,12 +265,13 @@ static struct value bare(const struct cs_view *view, size_t start, size_t end)
             v.end--;
         v.quoted = true;
     }
-    if (!v.quoted && !view->is_value) {
+    if (!v.quoted && !whole) {
         size_t i = v.start;
         while (i < v.end && !is_blank(view->at[i]))
             i++;
         v.end = i;
     }
+    v.quoted |= whole;
     v.next = cs_view_at(view, v.end);
     while (!v.quoted && v.end > v.start) {
         char c = view->at[v.end - 1];
@@ -339,7 +388,7 @@ static bool is_password(const struct cs_view *view, struct cs_str s, const struc
     /* "pass: 12" counts tests; "pass" and "pw" alone are too short to say much. */
     if (bare_pass)
         return odd && s.len >= 6;
-    if (odd || v->quoted || view->is_value)
+    if (odd || v->quoted)
         return true;
     if (mix.digit == s.len)
         return s.len >= 4 && s.len <= 16;
@@ -398,9 +447,9 @@ static size_t scheme_end(const struct cs_view *view, size_t start, size_t end, b
     return start;
 }
 
-void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size_t end, bool loose)
+static void find(struct cs_view *view, enum role role, struct cs_str key, size_t start, size_t end,
+                 bool loose)
 {
-    enum role role = role_of(key);
     if (role == NOTHING || start >= end)
         return;
     if (end - start > 2 * VALUE_MAX)
@@ -425,7 +474,11 @@ void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size
     struct cs_str inside = undone(s, plain);
     if (inside.at != s.at && cs_is_sample(inside))
         return;
-    if (role == PASS) {
+    if (role == PIN && s.len >= 3 && s.len <= 8 && cs_mix_of(s).digit == s.len) {
+        cs_hit(view, CS_PII_PASSWORD, v.start, v.end);
+        return;
+    }
+    if (role == PASS || role == PIN) {
         bool short_name = cs_str_same(key, "pass") || cs_str_same(key, "pw");
         if (is_password(view, s, &v, short_name, loose) && v.end - v.start <= 1024)
             cs_hit(view, CS_PII_PASSWORD, v.start, v.end);
@@ -444,9 +497,16 @@ void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size
     }
 }
 
+void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size_t end, bool loose)
+{
+    find(view, role_of(key), key, start, end, loose);
+}
+
 void cs_keyed_secret(struct cs_view *view, struct cs_sense sense, struct cs_str key, size_t start,
                      size_t end)
 {
-    (void)sense;
-    cs_secret_value(view, key, start, end, false);
+    enum role role = role_of(key);
+    if (role == NOTHING)
+        role = sense.kind == CS_PII_PASSWORD ? PIN : WEAK;
+    find(view, role, key, start, end, false);
 }

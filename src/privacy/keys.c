@@ -1,5 +1,6 @@
 /* What a key says about its value, and which words hint at what. */
 #include "privacy/page.h"
+#include "privacy/secret.h"
 
 #define KEY_MAX 64
 
@@ -77,7 +78,9 @@ struct cs_sense cs_key_sense(struct cs_str key)
             f.count--;
         r = f.len ? find_end(&f) : NULL;
     }
-    if (!r || r->kind == CS_PII_COUNT)
+    if (!r)
+        return cs_key_secret(key);
+    if (r->kind == CS_PII_COUNT)
         return CS_NO_SENSE;
     return (struct cs_sense){r->kind, (r->flags & CS_KEY_WEAK) != 0};
 }

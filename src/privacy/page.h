@@ -9,24 +9,27 @@
 #ifndef CS_PRIVACY_PAGE_H
 #define CS_PRIVACY_PAGE_H
 
+#include "privacy/blocks.h"
 #include "privacy/find.h"
 
 #define CS_LAYERS 3 /* the message, and escapes undone twice */
 
-/* From here on (to the next step) byte `here` + i comes from `below` + i; or, if `whole`, all of
- * these bytes are the one escape that begins at `below`. */
+/* One thing that was undone. */
 struct cs_step {
     size_t here, below;
-    bool whole;
+    uint8_t bytes, took; /* this many bytes here are that many below */
 };
 
 struct cs_layer {
     const char *at;
     size_t len;
+    size_t from;           /* where it begins in the layer below */
     struct cs_step *steps; /* NULL in layer 0 */
     size_t count, cap;
     struct cs_buf bytes; /* kept for the next string */
-    bool json;           /* undoes the escapes of a JSON string */
+    struct cs_block *blocks;
+    size_t block_cap;
+    bool json; /* undoes the escapes of a JSON string */
 };
 
 struct cs_hit {
@@ -67,8 +70,10 @@ struct cs_page {
  * different; what comes out is the new top layer. False: too many layers. */
 bool cs_page_push(struct cs_page *page, size_t from, size_t to, bool json);
 void cs_page_pop(struct cs_page *page);
-/* Is there anything in it that a new layer would undo? */
-bool cs_page_folds(const char *at, size_t len, bool escapes);
+/* Reads the bits of a layer whose text is there. */
+void cs_layer_bits(struct cs_layer *layer);
+/* Is there anything in [from, to) of the top layer that a new layer would undo? */
+bool cs_page_folds(const struct cs_page *page, size_t from, size_t to);
 /* Bytes of the message that [start, end) of the top layer comes from. */
 void cs_page_raw(const struct cs_page *page, size_t *start, size_t *end, uint8_t *escapes);
 
@@ -82,7 +87,8 @@ void cs_page_flush(struct cs_page *page, size_t offset, bool is_number, bool is_
 
 /* --- anchors.c, structure.c --- */
 
-void cs_find_anchors(struct cs_view *view);
+/* `offset`: of the view in the top layer. */
+void cs_find_anchors(struct cs_view *view, size_t offset);
 /* The ':' or '=' after a key, the '>' of a tag. */
 void cs_find_keyed(struct cs_view *view, size_t at);
 /* Columns under a header row, and other keys that do not stand beside their value. */

@@ -40,6 +40,9 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
 /* The same for the first two words behind `at`. */
 unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want);
 
+/* Whose paper a number before which `at` stands is: PASSPORT, LICENCE, or CS_PII_COUNT. */
+enum cs_pii cs_paper_before(const struct cs_view *view, size_t at);
+
 /* --- find_number.c --- */
 
 #define CS_GROUPS 9

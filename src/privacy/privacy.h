@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -233,17 +234,21 @@ struct cs_vault_key {
     unsigned char bytes[32];
 };
 
-/* From the variable CAISSON_PRIVACY_KEY (64 hex digits, or 43 of base64url), else from what
- * `command` prints, else from the file "privacy.key" in the data directory, which is made, with
- * mode 0600, if it is not there. */
-int cs_vault_key_load(const char *data_dir, const char *command, struct cs_vault_key *key,
+/* From the variable CAISSON_PRIVACY_KEY (64 hex digits, or 43 of base64url), else from `printed`,
+ * what the command of the settings has printed (cs_tools_command runs it; NULL: there is none),
+ * else from the file "privacy.key" in the data directory, which is made, with mode 0600, if it is
+ * not there. CS_SYSTEM: others can read that file. */
+int cs_vault_key_load(const char *data_dir, const char *printed, struct cs_vault_key *key,
                       struct cs_err *err);
 
-/* Entries that are new since the last time, sealed; 0: there are none. `owner`: whose vault it is
- * ("tenant/session"); what was sealed for one cannot be opened as another's. */
+/* Entries that are new since the last time, sealed. 1: `sealed` has them; 0: there are none.
+ * `owner`: whose vault it is ("tenant/session"); what was sealed for one cannot be opened as
+ * another's. What was sealed has to be kept: without it, whatever is sealed later cannot be opened.
+ */
 int cs_vault_seal(struct cs_vault *vault, const struct cs_vault_key *key, struct cs_str owner,
                   struct cs_buf *sealed, struct cs_err *err);
-/* Each of what cs_vault_seal gave, in that order. CS_DENIED: it was changed, or is of another. */
+/* Each of what cs_vault_seal gave, in that order, into a new vault. CS_DENIED: it was changed, or
+ * is of another; then the vault is no good any more. */
 int cs_vault_open(struct cs_vault *vault, const struct cs_vault_key *key, struct cs_str owner,
                   struct cs_str sealed, struct cs_err *err);
 
@@ -295,17 +300,16 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
 /*
  * What one request asks for, its member "privacy": "high", or {"level": "high", "patterns":
  * [{"name", "pattern"}], "words": [{"name", "values"} or a word alone, which is a WORD]}.
- * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for.
+ * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be NULL: it is
+ * switched off.
  */
 struct cs_privacy_wish {
-    enum cs_privacy_level level; /* CS_PRIVACY_OFF: none */
-    struct cs_str customs;       /* JSON, lent by the request; empty: none */
+    enum cs_privacy_level level;     /* CS_PRIVACY_OFF: none */
+    const struct cs_custom *customs; /* in the arena */
+    size_t custom_count;
 };
 int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
-                    struct cs_privacy_wish *wish, struct cs_err *err);
-/* The detector with the customs of such a wish on top; to be unreferenced. */
-int cs_privacy_detector_with(const struct cs_privacy *privacy, struct cs_str customs,
-                             struct cs_detector **detector, struct cs_err *err);
+                    struct cs_arena *arena, struct cs_privacy_wish *wish, struct cs_err *err);
 /* What the house's own patterns must find, or must not. */
 struct cs_custom_example {
     struct cs_str name, text;

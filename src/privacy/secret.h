@@ -66,6 +66,9 @@ bool cs_str_has(struct cs_str a, const char *small);
  */
 void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size_t end, bool loose);
 
+/* What a key says about a secret under it: by its end, where keys.c knows no row. */
+struct cs_sense cs_key_secret(struct cs_str key);
+
 /* --- find_cue.c: words and commands that a secret follows --- */
 
 size_t cs_cue_password(struct cs_view *view, size_t at, size_t after);

@@ -65,6 +65,10 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
 /* Calls under way are cancelled, servers closed; `closed` runs when nothing is left. */
 void cs_tools_close(struct cs_tools *tools, void (*closed)(void *ctx), void *ctx);
 
+/* What a command of the settings prints, as with ${command:...} in a configuration: words, no
+ * shell; 10 s at most. Appended. */
+int cs_tools_command(const char *command, struct cs_buf *printed, struct cs_err *err);
+
 /* --- what there is --- */
 
 /* The newest snapshot, with a reference for the caller. */
