@@ -20,7 +20,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/str.h"
 
 /*
@@ -299,17 +298,18 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
 /*
  * What one request asks for, its member "privacy": "high", or {"level": "high", "patterns":
  * [{"name", "pattern"}], "words": [{"name", "values"} or a word alone, which is a WORD]}.
- * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for.
+ * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be
+ * NULL: it is switched off.
  */
+struct cs_arena;
+struct cs_json_val;
 struct cs_privacy_wish {
-    enum cs_privacy_level level; /* CS_PRIVACY_OFF: none */
-    struct cs_str customs;       /* JSON, lent by the request; empty: none */
+    enum cs_privacy_level level;     /* CS_PRIVACY_OFF: none */
+    const struct cs_custom *customs; /* in the arena */
+    size_t custom_count;
 };
 int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
-                    struct cs_privacy_wish *wish, struct cs_err *err);
-/* The detector with the customs of such a wish on top; to be unreferenced. */
-int cs_privacy_detector_with(const struct cs_privacy *privacy, struct cs_str customs,
-                             struct cs_detector **detector, struct cs_err *err);
+                    struct cs_arena *arena, struct cs_privacy_wish *wish, struct cs_err *err);
 /* What the house's own patterns must find, or must not. */
 struct cs_custom_example {
     struct cs_str name, text;
