@@ -5,6 +5,7 @@ How well personal data is found is test_privacy_score's business, and that nothi
 
 import json
 import os
+import re
 import stat
 import sys
 
@@ -35,7 +36,7 @@ def test_a_text_is_shown_with_marks(t):
     t.equal(done.err, "1 EMAIL in %d bytes\n" % len(LETTER))
     same = t.caisson("privacy", "scan", "-", "-v", stdin=LETTER)
     t.equal(same.out, done.out)
-    t.matches(same.err, r"1 EMAIL in 44 bytes, [0-9.]+ ms, [0-9.]+ MB/s")
+    t.matches(same.err, r"1 EMAIL in 41 bytes, [0-9.]+ ms, [0-9.]+ MB/s")
     t.equal(t.caisson("privacy", "scan", "--mask", stdin=LETTER).out, "Write to [EMAIL_1] today.\n")
 
 
@@ -116,15 +117,19 @@ def test_every_rule_holds_on_its_examples(t):
 
 
 def test_patterns_of_the_policy_are_tried_too(t):
-    plain = int(t.caisson("privacy", "test").out.split()[0])
+    def tried():
+        done = t.caisson("privacy", "test", "--policy", "policy.json")
+        return done, [int(n) for n in re.search(r"(\d+) held, (\d+) failed\n$", done.out).groups()]
+    t.file("policy.json", "{}")
+    held, failed = tried()[1]
     t.file("policy.json", json.dumps(POLICY))
-    t.equal(t.caisson("privacy", "test", "--policy", "policy.json").out, "%d held, 0 failed\n" % (plain + 2))
+    t.equal(tried()[1], [held + 2, failed])
     policy(t, patterns=[{"name": "EMPLOYEE", "pattern": "E-[0-9]{6}", "examples": ["badge E-12345"], "not": ["E-123456"]}])
-    done = t.caisson("privacy", "test", "--policy", "policy.json")
+    done, figures = tried()
     t.status(done, 1)
     t.has(done.out, "EMPLOYEE: badge E-12345\n    it is not found here\n")
     t.has(done.out, "EMPLOYEE: E-123456\n    it is found here\n")
-    t.has(done.out, "%d held, 2 failed" % plain)
+    t.equal(figures, [held, failed + 2])
 
 
 def test_patterns_and_words_of_the_policy_are_found(t):
@@ -266,6 +271,7 @@ def test_values_are_for_keys_that_have_the_right(t):
 
 def test_mcp_takes_wishes_and_never_reveals(t):
     with Lines(t, [t.binary, "mcp"]) as s:
+        s.initialize()
         asked = {"code": ECHO, "inputs": {"to": MAIL, "about": "Bluebird"}}
         t.has(text(s.ask(call(1, "execute_code", asked), 30)), "[EMAIL_1]")
         more = text(s.ask(call(2, "execute_code", dict(asked, privacy={"words": ["Bluebird"]})), 30))
