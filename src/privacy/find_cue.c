@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #define SENTENCE_MAX 300
-#define KEY_BACK 40
+#define KEY_BACK     40
 
 static bool is_blank(char c)
 {

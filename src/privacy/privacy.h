@@ -300,8 +300,8 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
 /*
  * What one request asks for, its member "privacy": "high", or {"level": "high", "patterns":
  * [{"name", "pattern"}], "words": [{"name", "values"} or a word alone, which is a WORD]}.
- * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be NULL: it is
- * switched off.
+ * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be
+ * NULL: it is switched off.
  */
 struct cs_privacy_wish {
     enum cs_privacy_level level;     /* CS_PRIVACY_OFF: none */
