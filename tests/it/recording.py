@@ -6,6 +6,7 @@
     planted.found_in_memory(pid)
 """
 
+import array
 import base64
 import json
 import os
@@ -118,24 +119,50 @@ def rows(path):
         db.close()
 
 
-def dump(pid, into):
-    """All that a process can read of its own memory."""
-    size = 0
-    with open("/proc/%d/maps" % pid) as maps, open("/proc/%d/mem" % pid, "rb", 0) as memory:
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def present(pid):
+    """(from, to) of the memory that a process has touched. Most of what a worker reserves it never does."""
+    with open("/proc/%d/maps" % pid) as maps, open("/proc/%d/pagemap" % pid, "rb", 0) as pages:
         for line in maps:
             low, high = (int(x, 16) for x in line.split()[0].split("-"))
             if "r" not in line.split()[1] or "[v" in line:
                 continue
             at = low
             while at < high:
+                pages.seek(at // PAGE * 8)
+                bits = pages.read(min((high - at) // PAGE, 1 << 17) * 8)
+                if not bits:
+                    break
+                entries = array.array("Q", bits)
+                start = None
+                for i, entry in enumerate(entries):
+                    there = entry >> 62 != 0
+                    if there and start is None:
+                        start = i
+                    elif not there and start is not None:
+                        yield at + start * PAGE, at + i * PAGE
+                        start = None
+                if start is not None:
+                    yield at + start * PAGE, at + len(entries) * PAGE
+                at += len(entries) * PAGE
+
+
+def dump(pid, into):
+    """All that there is in the memory of a process."""
+    size = 0
+    with open("/proc/%d/mem" % pid, "rb", 0) as memory:
+        for low, high in present(pid):
+            while low < high:
                 try:
-                    memory.seek(at)
-                    data = memory.read(min(high - at, 1 << 24))
+                    memory.seek(low)
+                    data = memory.read(min(high - low, 1 << 24))
                 except (OSError, ValueError):
                     break
                 if not data:
                     break
                 into.write(data)
                 size += len(data)
-                at += len(data)
+                low += len(data)
     return size
