@@ -4,34 +4,28 @@
  */
 #include "privacy/secret.h"
 
-#include "privacy/vendors.h"
-
 #define RANDOM_MIN 24
 #define RANDOM_MAX 255
 
 /* Shapes with their mark in the middle or at the end. */
-static bool marked(struct cs_view *view, size_t start, size_t end)
+static bool marked(const struct cs_view *view, size_t start, size_t end)
 {
     struct cs_str s = {view->at + start, end - start};
     /* Mailchimp: 32 hex digits, and the data centre. */
-    if (s.len >= 36 && s.len <= 37 && memcmp(s.at + 32, "-us", 3) == 0 &&
-        cs_vendor_match(view, start, "h32") == start + 32) {
-        cs_hit(view, CS_PII_API_KEY, start, end);
+    if (s.len >= 36 && s.len <= 37 && memcmp(s.at + 32, "-us", 3) == 0)
+        return cs_class_end(view, start, end, CS_C_DIGIT | CS_C_HEX_LOWER) == start + 32 &&
+               cs_is_digit(s.at[35]);
+    /* Terraform Cloud */
+    const char *found = memmem(s.at, s.len, ".atlasv1.", 9);
+    if (found && found - s.at == 14 && s.len > 80 && s.len < 110)
         return true;
-    }
-    static const char terraform[] = ".atlasv1.", azure[] = "JQQJ99";
-    const char *found = memmem(s.at, s.len, terraform, sizeof terraform - 1);
-    if (found && found - s.at == 14 && s.len > 80 && s.len < 110) {
-        cs_hit(view, CS_PII_API_KEY, start, end);
-        return true;
-    }
-    /* Keys of Azure carry a signature: see that it stands where it must. */
-    found = memmem(s.at, s.len, azure, sizeof azure - 1);
-    if (found && s.len == 84 && found - s.at == 52) {
-        cs_hit(view, CS_PII_API_KEY, start, end);
-        return true;
-    }
-    return false;
+    /* TrueNAS: the number of the key, and 64 letters and digits. */
+    size_t dash = cs_class_end(view, start, end, CS_C_DIGIT);
+    if (dash > start && dash - start <= 3 && end - dash == 65 && view->at[dash] == '-')
+        return cs_class_end(view, dash + 1, end, CS_C_ALNUM) == end && cs_mix_of(s).cases > 16;
+    /* Azure: 84 letters and digits with a mark in their middle. */
+    found = memmem(s.at, s.len, "JQQJ99", 6);
+    return found && s.len == 84 && found - s.at == 52;
 }
 
 /* Hashes and ids: what programs give out by the thousand. */
@@ -48,11 +42,15 @@ size_t cs_find_opaque(struct cs_view *view, size_t start, size_t end)
 {
     if (end - start > RANDOM_MAX || end - start < RANDOM_MIN)
         return end;
-    if (marked(view, start, end) || view->level < CS_PRIVACY_HIGH)
+    if (marked(view, start, end)) {
+        cs_hit(view, CS_PII_API_KEY, start, end);
+        return end;
+    }
+    if (view->level < CS_PRIVACY_HIGH)
         return end;
     struct cs_str s = {view->at + start, end - start};
     struct cs_mix mix = cs_mix_of(s);
-    if (is_id(s, &mix) || !cs_is_random(s) || cs_is_sample(s) || cs_is_code(s))
+    if (is_id(s, &mix) || !cs_is_random(s) || cs_is_sample(s) || cs_is_code(s, true))
         return end;
     /* Of all three sorts, and changing between them as no word or path does. */
     if (mix.lower == 0 || mix.upper == 0 || mix.digit < 2 || mix.bits < 3.7F ||

@@ -95,7 +95,7 @@ size_t cs_vendor_match(const struct cs_view *view, size_t at, const char *shape)
 
 static bool proven(struct cs_str body, unsigned flags)
 {
-    if (!(flags & CS_V_ANY) && cs_is_sample(body))
+    if (!(flags & CS_V_ANY) && cs_is_stub(body))
         return false;
     if (!(flags & (CS_V_DIGIT | CS_V_MIXED)))
         return true;
@@ -132,6 +132,36 @@ static size_t look(struct cs_view *view, size_t at, const struct cs_vendor_lead 
         return end;
     }
     return at + 1;
+}
+
+/* Telegram: the number of the bot, a colon, and 35 letters that begin with AA. */
+size_t cs_find_bot(struct cs_view *view, size_t at, size_t after)
+{
+    if (at < 9 || view->at[at - 1] != ':')
+        return 0;
+    size_t start = at - 1;
+    while (start > 0 && at - start < 12 && cs_is_digit(view->at[start - 1]))
+        start--;
+    size_t end = cs_vendor_match(view, after, "b30-35");
+    if (at - start < 9 || at - start > 11 || end == 0 ||
+        !proven(cs_strn(view->at + at, end - at), CS_V_MIXED))
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, start, end);
+    return end;
+}
+
+/* ThingsBoard: /api/v1/TOKEN/telemetry */
+size_t cs_find_device(struct cs_view *view, size_t at, size_t after)
+{
+    if (at < 5 || memcmp(view->at + at - 5, "/api/", 5) != 0)
+        return 0;
+    size_t end = cs_class_end(view, after, after + 24, CS_C_ALNUM);
+    struct cs_str rest = {view->at + end, view->len - end};
+    if (end - after != 20 || !(cs_str_starts(rest, "/telemetry") ||
+                               cs_str_starts(rest, "/attributes") || cs_str_starts(rest, "/rpc")))
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, after, end);
+    return end;
 }
 
 size_t cs_find_vendor(struct cs_view *view, size_t at)

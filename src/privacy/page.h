@@ -43,7 +43,15 @@ struct cs_hits {
     size_t count, cap;
 };
 
-#define CS_KEYS_KEPT 64
+/* Keys come again and again: what they mean is kept. */
+#define CS_KEYS_KEPT 256
+#define CS_KEY_KEPT  30 /* bytes */
+
+struct cs_kept_key {
+    uint8_t len;
+    char at[CS_KEY_KEPT];
+    struct cs_sense sense;
+};
 
 struct cs_page {
     const struct cs_detector *detector;
@@ -58,10 +66,7 @@ struct cs_page {
     struct cs_hits hits; /* of one view; the first `settled` are disjoint and in order */
     struct cs_hits spare;
     size_t settled;
-    struct {
-        struct cs_str key;
-        struct cs_sense sense;
-    } kept[CS_KEYS_KEPT]; /* keys come again */
+    struct cs_kept_key kept[CS_KEYS_KEPT];
 };
 
 /* --- layers.c --- */
@@ -85,7 +90,7 @@ void cs_page_settle(struct cs_page *page);
 /* Hits become spans. `offset`: of the view in the top layer. */
 void cs_page_flush(struct cs_page *page, size_t offset, bool is_number, bool is_key);
 
-/* --- anchors.c, structure.c --- */
+/* --- anchors.c, structure.c, tables.c --- */
 
 /* `offset`: of the view in the top layer. */
 void cs_find_anchors(struct cs_view *view, size_t offset);
@@ -96,6 +101,11 @@ void cs_find_tables(struct cs_view *view);
 /* Asks whoever knows about values under such a key. */
 void cs_keyed(struct cs_view *view, struct cs_sense sense, struct cs_str key, size_t start,
               size_t end);
+
+/* --- keys.c --- */
+
+/* As cs_key_sense. */
+struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key);
 
 /* --- keys_table.c --- */
 

@@ -47,7 +47,7 @@ static void look(struct cs_view *view, size_t offset, bool is_number, bool is_ke
     if (page->customs)
         cs_find_custom(page->detector, view);
     cs_find_anchors(view, offset);
-    if (!is_number && memchr(view->at, '\n', view->len))
+    if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);
     if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
         cs_page_settle(page);
@@ -137,24 +137,6 @@ static bool plain_key(const char *at, size_t len)
     return true;
 }
 
-static struct cs_sense sense_of(struct cs_page *page, struct cs_str key)
-{
-    if (key.len == 0 || key.len > 64)
-        return CS_NO_SENSE;
-    unsigned h = (unsigned char)key.at[0] * 31u + (unsigned char)key.at[key.len - 1] * 7u +
-                 (unsigned char)key.at[key.len / 2] * 3u + (unsigned)key.len;
-    h %= CS_KEYS_KEPT;
-    if (!cs_str_eq(page->kept[h].key, key)) {
-        /* Only keys of the message itself stay where they are. */
-        struct cs_sense sense = cs_key_sense(key);
-        if (page->top > 0)
-            return sense;
-        page->kept[h].key = key;
-        page->kept[h].sense = sense;
-    }
-    return page->kept[h].sense;
-}
-
 /* The end of the string that begins at `i`, or where the text ends. */
 static size_t string_end(const struct lexer *l, size_t i, bool *escapes)
 {
@@ -177,11 +159,14 @@ static size_t blanks(const char *at, size_t i, size_t end)
     return i;
 }
 
-static void string(struct lexer *l)
+/* False: it is a part of a program, and no value. */
+static bool string(struct lexer *l)
 {
     bool escapes;
     size_t from = l->i + 1, to = string_end(l, from, &escapes);
     size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
+    if (l->depth == 0 && l->key.len == 0 && next < l->end && !memchr(":,\"", l->at[next], 3))
+        return false;
     bool object = l->depth == 0 || l->depth > DEPTH || l->frames[l->depth - 1].object;
     if (object && next < l->end && l->at[next] == ':') {
         struct cs_str key = cs_strn(l->at + from, to - from);
@@ -190,7 +175,7 @@ static void string(struct lexer *l)
         if (!plain_key(key.at, key.len))
             scan_string(l->page, from, to, escapes, NULL, true);
         l->key = key;
-        l->sense = sense_of(l->page, key);
+        l->sense = cs_page_sense(l->page, key);
         l->i = next + 1;
     } else {
         if (to > from)
@@ -198,6 +183,7 @@ static void string(struct lexer *l)
         l->i = to < l->end ? to + 1 : to;
     }
     l->done = l->i;
+    return true;
 }
 
 static bool word(const struct lexer *l, const char *is)
@@ -268,8 +254,7 @@ static bool lex(struct lexer *l)
         l->i++;
         return true;
     case '"':
-        string(l);
-        return true;
+        return string(l);
     case '{':
     case '[':
         open(l, l->at[l->i] == '{');

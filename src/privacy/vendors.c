@@ -31,6 +31,7 @@
     R("1password", "A3-", "u6-u6-u5-u5-u5-u5", 0, 0)          \
     R("1password", "A3-", "u6-u11-u5-u5-u5", 0, 0)            \
     R("twitter", "AAAAAAAAAAAAAAAAAAAA", "p60-120", MIXED, 0) \
+    R("telegram", "AA", 0, 0, cs_find_bot)                    \
     R("firebase", "AAAA", "b7:b120-180", MIXED, 0)            \
     R("mercadopago", "APP_USR-", "d16-d6-h32-d6-12", 0, 0)    \
     R("yandex", "AQVN", "b35-38", MIXED, 0)                   \
@@ -260,11 +261,11 @@
     R("grafana", "glc_eyJ", "B40-500", 0, 0)         \
     R("grafana", "glsa_", "x32_h8", 0, 0)
 
-#define VENDORS_h(R)                     \
-    R("huggingface", "hf_", "a34", 0, 0) \
-    R("vault", "hvs.", "b24-300", 0, 0)  \
-    R("vault", "hvb.", "b24-400", 0, 0)  \
-    R("vault", "hvr.", "b24-300", 0, 0)
+#define VENDORS_h(R)                         \
+    R("huggingface", "hf_", "a34", 0, 0)     \
+    R("stackhawk", "hawk.", "x20.x20", 0, 0) \
+    R("vault", "hvs.", "b24-300", 0, 0)      \
+    R("vault", "hvb.", "b24-400", 0, 0) R("vault", "hvr.", "b24-300", 0, 0)
 
 #define VENDORS_i(R)                    \
     R("infracost", "ico-", "x32", 0, 0) \
@@ -429,6 +430,8 @@
     R("cue", "token", 0, 0, cs_cue_secret)
 
 #define VENDORS_v(R)                               \
+    R("thingsboard", "v1/", 0, 0, cs_find_device)  \
+    R("cue", "value", 0, 0, cs_cue_attribute)      \
     R("vercel", "vcp_", "x24-70", 0, 0)            \
     R("vercel", "vci_", "x24-70", 0, 0)            \
     R("vercel", "vca_", "x24-70", 0, 0)            \

@@ -15,6 +15,11 @@ void cs_runner_set_privacy(struct cs_runner *r, struct cs_privacy *privacy)
     r->privacy = privacy;
 }
 
+const struct cs_privacy *cs_runner_privacy(const struct cs_runner *r)
+{
+    return r->privacy;
+}
+
 int cs_runner_mask(struct cs_runner *r, struct cs_str text, struct cs_buf *out, struct cs_err *err)
 {
     if (!r->privacy || cs_privacy_off(r->privacy) || !text.len ||
