@@ -227,7 +227,9 @@ static bool fits(struct cs_known_search *s, const struct cs_known_item *item, si
     if (item->lead > at || n - item->lead > s->text.len - at || n <= hit->end - hit->start)
         return false;
     size_t start = at - item->lead, equal = common(item->raw, s->text.at + start);
-    if (!spend(s, equal) || equal < n || !alone(s->text, start, start + n))
+    if (!spend(s, equal) || equal < n)
+        return false;
+    if (!(s->anywhere && n >= CS_KNOWN_BYTES) && !alone(s->text, start, start + n))
         return false;
     *hit = (struct cs_known_hit){start, start + n, item->tag};
     return true;
@@ -278,32 +280,33 @@ void cs_known_begin(struct cs_known_search *search, const struct cs_known *known
         .known = known, .text = text, .work = text.len * WORK_FACTOR + CS_KNOWN_MOST};
 }
 
-/* The next place where a word begins as one of them does. */
+/* The next place where a word begins, or goes on, as one of them does. */
 static inline __attribute__((always_inline)) size_t
-candidate(const struct cs_known *k, struct cs_str text, size_t at, unsigned least)
+candidate(const struct cs_known *k, struct cs_str text, size_t at, unsigned least, bool anywhere)
 {
     const uint64_t *bits = k->bits;
     unsigned shift = 32 - k->bit_log;
     for (; at + least <= text.len; at++) {
         uint32_t bit = mix(start_of(text.at + at, least)) >> shift;
         if (bits[bit / 64] >> bit % 64 & 1 && cs_is_alnum(text.at[at]) &&
-            (at == 0 || !cs_is_alnum(text.at[at - 1])))
+            (anywhere || at == 0 || !cs_is_alnum(text.at[at - 1])))
             return at;
     }
     return text.len;
 }
 
-static size_t next_candidate(const struct cs_known *k, struct cs_str text, size_t at)
+static size_t next_candidate(const struct cs_known_search *s)
 {
-    return k->least == BEGINNING ? candidate(k, text, at, BEGINNING)
-                                 : candidate(k, text, at, CS_KNOWN_SHORT);
+    const struct cs_known *k = s->known;
+    return k->least == BEGINNING ? candidate(k, s->text, s->at, BEGINNING, s->anywhere)
+                                 : candidate(k, s->text, s->at, CS_KNOWN_SHORT, s->anywhere);
 }
 
 int cs_known_next(struct cs_known_search *s, struct cs_known_hit *hit)
 {
     if (s->known->count == 0)
         return 0;
-    while ((s->at = next_candidate(s->known, s->text, s->at)) < s->text.len) {
+    while ((s->at = next_candidate(s)) < s->text.len) {
         if (begins(s, s->at, hit)) {
             s->at = hit->end;
             return 1;

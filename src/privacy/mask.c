@@ -140,6 +140,7 @@ static int look_for(struct job *j, unsigned level, struct cs_str text, const str
     struct cs_known_hit hit;
     int got;
     cs_known_begin(&search, known, text);
+    search.anywhere = revealed; /* tools put what they are given together with other things */
     while ((got = cs_known_next(&search, &hit)) > 0) {
         const struct cs_entry *e = &j->how->vault->entries[hit.tag];
         /* What it has written itself is left to the rules: else its guess would be confirmed. */

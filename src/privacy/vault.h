@@ -139,7 +139,8 @@ struct cs_known_search {
     const struct cs_known *known;
     struct cs_str text;
     size_t at;
-    size_t work; /* that is left */
+    size_t work;   /* that is left */
+    bool anywhere; /* also in the middle of a word, if it is not too short */
 };
 
 /* `raw` is lent as long as the index lives. Too short or too long: nothing happens. */
@@ -147,8 +148,8 @@ void cs_known_add(struct cs_known *known, struct cs_str raw, uint32_t tag);
 void cs_known_done(struct cs_known *known);
 void cs_known_begin(struct cs_known_search *search, const struct cs_known *known,
                     struct cs_str text);
-/* The next one that stands by itself, in any case, the longest of those that begin there. 0: there
- * is none; -1: it was too much work. */
+/* The next one that stands by itself, or anywhere, in any case, the longest of those that begin
+ * there. 0: there is none; -1: it was too much work. */
 int cs_known_next(struct cs_known_search *search, struct cs_known_hit *hit);
 
 /* --- own.c --- */
