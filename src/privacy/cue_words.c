@@ -75,7 +75,7 @@ static const struct cue {
     {"bytes", OTHER},
     {"cafe", PLACE},
     {"call", CALL},
-    {"callback", PHONE},
+    {"callback", CALL},
     {"called", CALL},
     {"caller", CALL},
     {"callers", CALL},

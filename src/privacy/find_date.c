@@ -91,6 +91,25 @@ static bool ends_date(const struct cs_view *view, size_t end)
     return !cs_is_alnum(c) && c != '_';
 }
 
+static bool is_month(unsigned month)
+{
+    return month >= 1 && month <= 12;
+}
+
+/* Three numbers in any order that is in use. */
+static bool is_date(const struct part *a, const struct part *b, const struct part *c, char sep)
+{
+    if (a->digits == 4)
+        return is_year(a->value, 4) && is_month(b->value) && is_day(c->value);
+    if (a->digits > 2 || !is_year(c->value, c->digits))
+        return false;
+    if (is_day(a->value) && is_month(b->value))
+        return true;
+    if (is_month(a->value) && is_day(b->value))
+        return true;
+    return c->digits == 2 && sep != '.' && is_month(b->value) && is_day(c->value); /* 84-02-03 */
+}
+
 /* 1984-02-03, 3.2.1984, 02/03/84: three numbers with the same sign between. */
 static size_t numeric(const struct cs_view *view, size_t at)
 {
@@ -98,23 +117,13 @@ static size_t numeric(const struct cs_view *view, size_t at)
     if (!read_part(view, at, 4, &a) || a.digits == 3)
         return 0;
     char sep = cs_view_at(view, a.end);
-    if (sep != '-' && sep != '/' && sep != '.')
+    if (!cs_one_of(sep, "-/."))
         return 0;
-    size_t second = skip(view, a.end + 1, " ", 1), third;
-    if (!read_part(view, second, 2, &b) || cs_view_at(view, b.end) != sep)
+    if (!read_part(view, skip(view, a.end + 1, " ", 1), 2, &b) || cs_view_at(view, b.end) != sep)
         return 0;
-    third = skip(view, b.end + 1, " ", 1);
-    if (!read_part(view, third, a.digits == 4 ? 2 : 4, &c) || c.digits == 3 ||
-        !ends_date(view, c.end))
+    if (!read_part(view, skip(view, b.end + 1, " ", 1), a.digits == 4 ? 2 : 4, &c) || c.digits == 3)
         return 0;
-    if (a.digits == 4)
-        return is_year(a.value, 4) && b.value >= 1 && b.value <= 12 && is_day(c.value) ? c.end : 0;
-    if (!is_year(c.value, c.digits) || a.digits > 2)
-        return 0;
-    bool day_first = is_day(a.value) && b.value >= 1 && b.value <= 12;
-    bool month_first = is_day(b.value) && a.value >= 1 && a.value <= 12;
-    bool year_first = c.digits == 2 && b.value >= 1 && b.value <= 12 && is_day(c.value);
-    return day_first || month_first || (year_first && sep != '.') ? c.end : 0;
+    return is_date(&a, &b, &c, sep) && ends_date(view, c.end) ? c.end : 0;
 }
 
 /* 19840203; believed only where the text says so. */
@@ -215,7 +224,7 @@ static size_t month_first(const struct cs_view *view, size_t at, size_t *start)
     if (at < 4 || !read_part(view, at, 2, &day) || !is_day(day.value))
         return 0;
     size_t i = at;
-    while (i > 0 && at - i < 3 && view->at[i - 1] && strchr(" .-/", view->at[i - 1]))
+    while (i > 0 && at - i < 3 && cs_one_of(view->at[i - 1], " .-/"))
         i--;
     size_t end = i;
     while (i > 0 && end - i <= MONTH_LONGEST &&

@@ -79,7 +79,7 @@ static size_t trimmed(const struct cs_view *view, size_t start, size_t end)
 static size_t at_sign(const struct cs_view *view, size_t from, size_t end)
 {
     size_t found = end, i = from;
-    for (; i < end && view->at[i] != '/' && view->at[i] != '?' && view->at[i] != '#'; i++)
+    for (; i < end && view->at[i] != '/' && view->at[i] != '?'; i++)
         if (view->at[i] == '@')
             found = i;
     if (found < end) {
@@ -146,6 +146,19 @@ static bool webhook(struct cs_view *view, size_t start, size_t from, size_t end)
     return false;
 }
 
+static void parameter(struct cs_view *view, struct cs_str name, size_t start, size_t end)
+{
+    struct cs_str value = {view->at + start, end - start};
+    /* Whoever has a signed URL may do what it was signed for. */
+    if (cs_str_same(name, "sig") || cs_str_same(name, "signature") ||
+        cs_str_same(name, "x-amz-signature") || cs_str_same(name, "x-goog-signature")) {
+        if (value.len >= 20 && value.len <= 1024 && !cs_is_sample(value))
+            cs_hit(view, CS_PII_API_KEY, start, end);
+        return;
+    }
+    cs_secret_value(view, name, start, end, CS_FOUND_ASSIGNED);
+}
+
 /* name=value pairs after the '?', or the '#' of an OAuth answer. */
 static void parameters(struct cs_view *view, size_t at, size_t end)
 {
@@ -161,7 +174,7 @@ static void parameters(struct cs_view *view, size_t at, size_t end)
             while (to < end && view->at[to] != '&' && view->at[to] != '#' && view->at[to] != ';')
                 to++;
             if (to > value && at - name < 64)
-                cs_secret_value(view, cs_strn(view->at + name, at - name), value, to, false);
+                parameter(view, cs_strn(view->at + name, at - name), value, to);
         }
         at = to;
     }
@@ -183,7 +196,7 @@ static bool credentials(struct cs_view *view, size_t start, size_t from, size_t 
     }
     struct cs_str word = {view->at + colon + 1, sign - colon - 1};
     if (word.len == 0 || word.len > 1024 || (word.len > 1 && cs_is_sample(word)) ||
-        (word.at[0] == '$' && cs_is_code(word)) || word.at[0] == '{' || word.at[0] == '%' ||
+        (word.at[0] == '$' && cs_is_code(word, false)) || word.at[0] == '{' || word.at[0] == '%' ||
         cs_str_same(word, "x-oauth-basic"))
         return false;
     if (database)
@@ -193,29 +206,43 @@ static bool credentials(struct cs_view *view, size_t start, size_t from, size_t 
     return true;
 }
 
-size_t cs_find_url(struct cs_view *view, size_t at)
+/* Where the scheme before the ':' at `at` begins. */
+static size_t scheme_start(const struct cs_view *view, size_t at)
 {
-    if (view->len - at < 4 || view->at[at + 1] != '/' || view->at[at + 2] != '/')
-        return at + 1;
     size_t start = at;
     while (start > 0 && at - start < SCHEME_MAX &&
            (cs_is_alnum(view->at[start - 1]) || view->at[start - 1] == '+' ||
             view->at[start - 1] == '-'))
         start--;
-    if (start == at || !cs_is_letter(view->at[start]))
-        return at + 3;
-    struct cs_str scheme = {view->at + start, at - start};
-    size_t from = at + 3, end = from;
+    while (start < at && !cs_is_letter(view->at[start]))
+        start++;
+    return start;
+}
+
+/* Another URL ends this one, so that no byte is walked over twice. */
+static size_t url_end(const struct cs_view *view, size_t from)
+{
+    size_t end = from;
     while (end < view->len && end - from < URL_MAX && !ends_url(view->at[end]) &&
            !(view->at[end] == ':' && cs_view_at(view, end + 1) == '/' &&
              cs_view_at(view, end + 2) == '/'))
         end++;
-    end = trimmed(view, from, end);
-    bool database = is_database(scheme);
+    return trimmed(view, from, end);
+}
+
+size_t cs_find_url(struct cs_view *view, size_t at)
+{
+    if (view->len - at < 4 || view->at[at + 1] != '/' || view->at[at + 2] != '/')
+        return at + 1;
+    size_t start = scheme_start(view, at), from = at + 3;
+    if (start == at)
+        return from;
+    bool database = is_database(cs_strn(view->at + start, at - start));
     if (start >= 5 && memcmp(view->at + start - 5, "jdbc:", 5) == 0) {
         start -= 5;
         database = true;
     }
+    size_t end = url_end(view, from);
     if (end - start > cs_pii_longest(CS_PII_CONNECTION_STRING))
         database = false;
     if (webhook(view, start, from, end))

@@ -5,6 +5,8 @@
 #ifndef CS_PRIVACY_PERSONAL_H
 #define CS_PRIVACY_PERSONAL_H
 
+#include <string.h>
+
 #include "privacy/find.h"
 
 /* --- cues.c --- */
@@ -100,6 +102,11 @@ static inline bool cs_is_wordy(const struct cs_view *view, size_t i)
 {
     char c = cs_view_at(view, i);
     return cs_is_alnum(c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static inline bool cs_one_of(char c, const char *these)
+{
+    return c != '\0' && strchr(these, c) != NULL;
 }
 
 static inline bool cs_is_upper(char c)

@@ -18,10 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/str.h"
 
 /*
@@ -305,6 +303,8 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
  * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be
  * NULL: it is switched off.
  */
+struct cs_arena;
+struct cs_json_val;
 struct cs_privacy_wish {
     enum cs_privacy_level level;     /* CS_PRIVACY_OFF: none */
     const struct cs_custom *customs; /* in the arena */

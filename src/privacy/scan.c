@@ -160,11 +160,14 @@ static size_t blanks(const char *at, size_t i, size_t end)
     return i;
 }
 
-static void string(struct lexer *l)
+/* False: it is a part of a program, and no value. */
+static bool string(struct lexer *l)
 {
     bool escapes;
     size_t from = l->i + 1, to = string_end(l, from, &escapes);
     size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
+    if (l->depth == 0 && l->key.len == 0 && next < l->end && !memchr(":,\"", l->at[next], 3))
+        return false;
     bool object = l->depth == 0 || l->depth > DEPTH || l->frames[l->depth - 1].object;
     if (object && next < l->end && l->at[next] == ':') {
         struct cs_str key = cs_strn(l->at + from, to - from);
@@ -181,6 +184,7 @@ static void string(struct lexer *l)
         l->i = to < l->end ? to + 1 : to;
     }
     l->done = l->i;
+    return true;
 }
 
 static bool word(const struct lexer *l, const char *is)
@@ -251,8 +255,7 @@ static bool lex(struct lexer *l)
         l->i++;
         return true;
     case '"':
-        string(l);
-        return true;
+        return string(l);
     case '{':
     case '[':
         open(l, l->at[l->i] == '{');
