@@ -200,12 +200,12 @@ static bool number(struct lexer *l)
     if (l->at[i] == '-')
         i++;
     size_t digits = i;
+    if (i == l->end || !cs_is_digit(l->at[i]))
+        return false;
     while (i < l->end &&
            (cs_is_digit(l->at[i]) || l->at[i] == '.' || l->at[i] == 'e' || l->at[i] == 'E' ||
             ((l->at[i] == '+' || l->at[i] == '-') && (l->at[i - 1] | 32) == 'e')))
         i++;
-    if (i == digits || !cs_is_digit(l->at[digits]))
-        return false;
     if (i < l->end && !memchr(",]} \n\r\t", l->at[i], 7))
         return false;
     if (l->sense.kind != CS_PII_COUNT || (i - digits >= 9 && i - digits <= 19))
