@@ -61,11 +61,44 @@ static bool unquote(const struct cs_view *view, size_t *start, size_t *end)
     return true;
 }
 
-/* Where a value without quotes ends: before a blank, and the signs of a program. */
+/* b'x', String::from("x"), SecretStr("x"): where the quote is. */
+static size_t unwrapped(const struct cs_view *view, size_t start, size_t end)
+{
+    static const char *const heads[] = {"String::from(",
+                                        "new String(",
+                                        "SecretStr(",
+                                        "SecretString::from(",
+                                        "Secret::new(",
+                                        "sensitive(",
+                                        "b",
+                                        "r",
+                                        "u",
+                                        "L",
+                                        "@",
+                                        "bytes("};
+    for (size_t i = 0; i < CS_COUNT(heads); i++) {
+        size_t n = strlen(heads[i]);
+        if (end - start > n && memcmp(view->at + start, heads[i], n) == 0 &&
+            is_quote(view->at[start + n]))
+            return start + n;
+    }
+    return start;
+}
+
+/* Does the next key begin at `i`? */
+static bool key_at(const struct cs_view *view, size_t i, size_t end)
+{
+    size_t stop = cs_class_end(view, i, i + 40 < end ? i + 40 : end,
+                               CS_C_ALNUM | CS_C_UNDER | CS_C_DASH | CS_C_DOT);
+    return stop > i && stop < end && view->at[stop] == '=';
+}
+
+/* Where a value without quotes ends: before a blank, the next key, and the signs of a program. */
 static size_t bare_end(const struct cs_view *view, size_t start, size_t end)
 {
     size_t i = start;
-    while (i < end && !is_blank(view->at[i]))
+    while (i < end && !is_blank(view->at[i]) &&
+           !((view->at[i] == '&' || view->at[i] == ';') && key_at(view, i + 1, end)))
         i++;
     for (; i > start; i--) {
         char c = view->at[i - 1];
@@ -88,6 +121,7 @@ static struct value value_of(const struct cs_view *view, size_t start, size_t en
     v.sign = start ? view->at[start - 1] : '\0';
     for (unsigned round = 0; round < 3; round++) {
         trim(view, &start, &end);
+        start = v.quoted ? start : unwrapped(view, start, end);
         if (start == end || !unquote(view, &start, &end))
             break;
         v.quoted = true;
@@ -185,24 +219,26 @@ static bool is_talk(struct cs_str s)
  * more words after them. */
 static bool stands_alone(const struct value *v)
 {
-    if (v->next == ';' || v->next == ',' || v->next == ')' || v->next == '(')
+    /* A cell of a table. */
+    if (memchr(",|\t", v->sign, 3) && memchr(",|\t\n", v->rest, 4))
+        return true;
+    if (memchr(";,)(", v->next, 4))
         return false;
-    return v->rest == '\n' || v->rest == '#' || v->rest == '&' || v->rest == '<' ||
-           (v->sign == '=' && v->next == ' ');
+    return v->rest == '\n' || v->rest == '|' || v->rest == '#' || v->rest == '&' ||
+           v->rest == '<' || (v->sign == '=' && v->next == ' ');
 }
 
 /* Something that stands for a value, or tells where to get one. */
 static bool is_none(const struct value *v)
 {
     return cs_is_sample(v->s) || cs_is_code(v->s, v->quoted) || cs_is_place(v->s) ||
-           v->mix.lower + v->mix.upper + v->mix.digit == 0;
+           names_itself(v) || v->mix.lower + v->mix.upper + v->mix.digit == 0;
 }
 
 static bool is_password(const struct value *v, bool short_name, enum cs_found found)
 {
     struct cs_str s = v->s;
-    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || names_itself(v) ||
-        memchr(":({", s.at[s.len - 1], 3))
+    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || memchr(":({", s.at[s.len - 1], 3))
         return false;
     if (has_blank(s))
         return v->quoted && v->odd && v->mix.digit && s.len < 64 && s.at[s.len - 1] != '.';
@@ -283,7 +319,7 @@ static enum cs_pii kind_of(const struct value *v, enum cs_role role, struct cs_s
     if (is_key(v, role, key) && (found == CS_FOUND_ASSIGNED || cs_is_random(v->s)))
         return CS_PII_API_KEY;
     /* A secret that is but a word is somebody's password. */
-    if (role != CS_ROLE_SECRET || !v->quoted || !v->odd || !is_password(v, true, found))
+    if (role != CS_ROLE_SECRET || !(v->quoted || stands_alone(v)) || !is_password(v, true, found))
         return CS_PII_COUNT;
     return v->s.len >= 16 ? CS_PII_API_KEY : CS_PII_PASSWORD;
 }

@@ -108,20 +108,26 @@ size_t cs_cue_identified(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_option(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_user(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_second(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_first(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_login(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_default(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_attribute(struct cs_view *view, size_t at, size_t after);
 
 /* --- find_pem.c --- */
 
 size_t cs_find_pem64(struct cs_view *view, size_t at, size_t after); /* base64 of a PEM */
-size_t cs_find_der(struct cs_view *view, size_t at, size_t after);   /* base64 of a key's bytes */
+size_t cs_find_putty(struct cs_view *view, size_t at, size_t after);
+size_t cs_find_der(struct cs_view *view, size_t at, size_t after); /* base64 of a key's bytes */
 
 /* --- find_vendor.c: what more than a shape has to be looked at for --- */
 
 size_t cs_find_bot(struct cs_view *view, size_t at, size_t after);
 size_t cs_find_device(struct cs_view *view, size_t at, size_t after);
+size_t cs_find_aws(struct cs_view *view, size_t at, size_t after);
 
 /* --- find_jwt.c --- */
 
-size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after); /* "eyJ" */
+size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after);   /* "eyJ" */
+size_t cs_find_jwt64(struct cs_view *view, size_t at, size_t after); /* base64 of that */
 
 #endif
