@@ -143,6 +143,20 @@ static void forget_key_variable(void)
     unsetenv("CAISSON_PRIVACY_KEY");
 }
 
+static int load_key(const struct cs_settings *s, struct cs_world *w, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf printed = {0};
+    const char *given = getenv("CAISSON_PRIVACY_KEY");
+    bool asks = *s->privacy_key_command && !(given && *given);
+    if (asks && cs_tools_command(s->privacy_key_command, &printed, err) < 0)
+        return cs_wrap(err, "privacy.key_command");
+    int status =
+        cs_vault_key_load(w->data, asks ? cs_buf_cstr(&printed) : NULL, &w->vault_key, err);
+    if (printed.len)
+        explicit_bzero(printed.at, printed.len);
+    return status < 0 ? cs_wrap(err, "the key of the vaults") : 0;
+}
+
 static int open_privacy(const struct cs_world_options *o, struct cs_world *w, struct cs_err *err)
 {
     const struct cs_settings *s = o->settings;
@@ -152,11 +166,9 @@ static int open_privacy(const struct cs_world_options *o, struct cs_world *w, st
     if (cs_world_privacy(w->policy, w->policy_path, s, o->no_privacy, &w->privacy, err) < 0)
         return -1;
     /* Even if it is off: sessions from before may be used again, and it may be switched on. */
-    const char *command = *s->privacy_key_command ? s->privacy_key_command : NULL;
-    if (!o->no_record && cs_vault_key_load(w->data, command, &w->vault_key, err) < 0)
-        return cs_wrap(err, "the key of the vaults");
+    int status = o->no_record ? 0 : load_key(s, w, err);
     forget_key_variable();
-    return 0;
+    return status;
 }
 
 int cs_world_reload_privacy(struct cs_world *w, const struct cs_settings *s, struct cs_err *err)

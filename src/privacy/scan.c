@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "privacy/page.h"
+#include "privacy/regex.h"
 
 #define DEPTH 64 /* keys are known down to here */
 
@@ -343,6 +344,7 @@ void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, en
     else
         scan_text(&page, 0, text.len, NULL, false);
     cs_name_memory_free(page.names);
+    cs_matcher_free(page.matcher);
     for (unsigned i = 0; i < CS_LAYERS; i++) {
         free(page.layers[i].blocks);
         free(page.layers[i].steps);
