@@ -172,13 +172,6 @@ static int look_at_level(struct job *j, unsigned level, struct cs_str text, stru
     return look_for(j, level, text, &how->vault->known, false, err);
 }
 
-static bool begins_like_json(struct cs_str text)
-{
-    const char *end = text.at + text.len;
-    const char *p = text.len ? cs_json_skip_space(text.at, end) : end;
-    return p < end && (*p == '{' || *p == '[' || *p == '"');
-}
-
 static int look(struct job *j, struct cs_err *err)
 {
     struct cs_str text = j->text;
@@ -428,7 +421,7 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
                     .text = text,
                     .place = {.text = text},
                     .is_json = how->form == CS_FORM_JSON ||
-                               (how->form == CS_FORM_GUESS && begins_like_json(text))};
+                               (how->form == CS_FORM_GUESS && cs_like_json(text))};
     uint64_t began = now_us();
     masked = masked ? masked : &none;
     masked->bytes += text.len;
@@ -455,13 +448,29 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
     return result;
 }
 
+/* What a token says must not be a hint at what stands beside it: [DATE_OF_BIRTH_1] names no birth.
+ */
+static struct cs_str starred(const struct cs_mask *how, struct cs_str text, struct cs_buf *copy)
+{
+    struct cs_token t;
+    if (how->literals)
+        return text;
+    for (size_t from = 0; cs_token_next(text, from, cs_vault_named, how->vault, &t); from = t.end) {
+        if (copy->len == 0)
+            cs_buf_putstr(copy, text);
+        memset(copy->at + (t.name.at - text.at), 'X', t.name.len);
+    }
+    return copy->len ? cs_buf_str(copy) : text;
+}
+
 int cs_mask(const struct cs_mask *how, struct cs_str text, struct cs_buf *out,
             struct cs_masked *masked, struct cs_err *err)
 {
     CS_AUTO(cs_spans_done) struct cs_spans spans = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf copy = {0};
     uint64_t began = now_us();
     if (how->level != CS_PRIVACY_OFF)
-        cs_scan(how->detector, how->level, how->form, text, &spans);
+        cs_scan(how->detector, how->level, how->form, starred(how, text, &copy), &spans);
     uint64_t scanned = now_us() - began;
     int result = cs_mask_spans(how, text, &spans, out, masked, err);
     if (masked)

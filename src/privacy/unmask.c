@@ -219,12 +219,10 @@ int cs_unmask(const struct cs_unmask *how, struct cs_str json, struct cs_buf *ou
     CS_AUTO(job_done)
     struct job j = {.how = how,
                     .text = json,
+                    .is_json = cs_like_json(json),
                     .place = {.text = json},
                     .budget = BUDGET,
                     .unmasked = unmasked ? unmasked : &none};
-    const char *end = json.at + json.len,
-               *first = json.len ? cs_json_skip_space(json.at, end) : end;
-    j.is_json = first < end && (*first == '{' || *first == '[' || *first == '"');
     struct cs_token t;
     for (size_t from = 0; cs_token_next(json, from, cs_vault_named, how->vault, &t); from = t.end)
         if (decide(&j, &t, err) < 0)
