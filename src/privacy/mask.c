@@ -332,6 +332,23 @@ static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, str
     return e;
 }
 
+/* The password of a connection string is known by itself from then on. */
+static struct cs_entry *know_core(struct job *j, const struct cs_span *span, struct cs_entry *e,
+                                  struct cs_err *err)
+{
+    struct cs_vault *vault = j->how->vault;
+    size_t index = (size_t)(e - vault->entries), size = span->core_end - span->core_start;
+    struct cs_str core = cs_strn(j->text.at + span->core_start, size);
+    bool fresh;
+    if (size == 0 || size == span->end - span->start || memchr(core.at, '\\', size))
+        return e;
+    struct cs_value value = {.kind = CS_PII_PASSWORD,
+                             .name = cs_str(cs_pii_name(CS_PII_PASSWORD)),
+                             .raw = core,
+                             .server = j->how->server};
+    return cs_vault_put(vault, &value, &fresh, err) ? &vault->entries[index] : NULL;
+}
+
 static struct cs_entry *entry_of_found(struct job *j, const struct piece *p, struct cs_value *value,
                                        bool *fresh, struct cs_err *err)
 {
@@ -345,6 +362,8 @@ static struct cs_entry *entry_of_found(struct job *j, const struct piece *p, str
         value->program |= how->own && cs_own_has(how->own, value->kind, value->raw);
     }
     struct cs_entry *e = cs_vault_put(how->vault, value, fresh, err);
+    if (e && value->kind == CS_PII_CONNECTION_STRING && !value->program)
+        e = know_core(j, span, e, err);
     /* Keys that were different stay so. */
     if (e && span && span->is_key && !cs_str_eq(e->raw, value->raw)) {
         value->exact = true;
@@ -412,6 +431,17 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Before the first of them has a token, nobody else's text may look like one. */
+static void name_customs(const struct cs_mask *how)
+{
+    for (unsigned i = 0; how->detector; i++) {
+        struct cs_str name = cs_detector_name(how->detector, CS_PII_CUSTOM, i);
+        if (name.at == cs_pii_name(CS_PII_CUSTOM))
+            break;
+        cs_vault_name(how->vault, CS_PII_CUSTOM, name);
+    }
+}
+
 int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs_spans *spans,
                   struct cs_buf *out, struct cs_masked *masked, struct cs_err *err)
 {
@@ -423,6 +453,7 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
                     .is_json = how->form == CS_FORM_JSON ||
                                (how->form == CS_FORM_GUESS && cs_like_json(text))};
     uint64_t began = now_us();
+    name_customs(how);
     masked = masked ? masked : &none;
     masked->bytes += text.len;
     if (look(&j, err) < 0)
