@@ -68,6 +68,8 @@ struct cs_page {
     struct cs_hits spare;
     size_t settled;
     struct cs_kept_key kept[CS_KEYS_KEPT];
+    unsigned turn;
+    size_t secret_end; /* of the view: a value that a key made a secret goes up to here */
 };
 
 /* --- layers.c --- */

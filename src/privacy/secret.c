@@ -40,6 +40,8 @@ size_t cs_class_end(const struct cs_view *view, size_t at, size_t end, unsigned 
 
 bool cs_str_same(struct cs_str a, const char *small)
 {
+    if (a.len && (a.at[0] | 32) != (small[0] | 32)) /* nearly always */
+        return false;
     return strlen(small) == a.len && strncasecmp(a.at, small, a.len) == 0;
 }
 
@@ -47,7 +49,7 @@ bool cs_str_has(struct cs_str a, const char *small)
 {
     size_t n = strlen(small);
     for (size_t i = 0; i + n <= a.len; i++)
-        if (strncasecmp(a.at + i, small, n) == 0)
+        if ((a.at[i] | 32) == (small[0] | 32) && strncasecmp(a.at + i, small, n) == 0)
             return true;
     return false;
 }
