@@ -125,8 +125,8 @@ static size_t by_sign(const struct cs_view *view, const struct cue *cue, enum cs
     }
     if (cue->next == cue->stop)
         return 0;
-    if (is_quote(next))
-        return cue->next;
+    if (next == '"' || next == '\'')
+        return cue->stop - cue->at > 4 ? cue->next : 0; /* but: pass "x" on */
     bool option = cue->start < cue->at && view->at[cue->start] == '-';
     return option && next != '-' ? cue->next : 0;
 }
@@ -321,7 +321,8 @@ size_t cs_cue_identified(struct cs_view *view, size_t at, size_t after)
     if (next + 4 >= end || next >= limit)
         return 0;
     next = blanks(view, next + 3);
-    cs_secret_value(view, CS_STR("password"), next, end, CS_FOUND_ASSIGNED);
+    if (cs_view_at(view, next) == '\'' || cs_view_at(view, next) == '"')
+        cs_secret_value(view, CS_STR("password"), next, end, CS_FOUND_ASSIGNED);
     return 0;
 }
 
