@@ -3,8 +3,8 @@
  *
  * The pattern is read roughly, as a person would: what a piece of it looks like, with a liking for
  * one kind of character, with or without what may be left out. For each repetition: what stands
- * before it, the repeated piece many times, and a byte that fits nothing. Patterns whose cost
- * explodes do so on one of these. What is not understood is left out.
+ * before it, the repeated piece many times, a byte that fits nothing, and the rest. Patterns whose
+ * cost explodes do so on one of these. What is not understood is left out.
  */
 #include "base/buf.h"
 #include "privacy/regex.h"
@@ -23,6 +23,7 @@ struct reader {
     size_t bytes;
     bool pumped;
     unsigned depth;
+    struct cs_buf after; /* what would stand behind it */
 };
 
 static char next(const struct reader *r)
@@ -56,7 +57,7 @@ static bool class_has(char name, char c)
 
 static const char likes[] = "a1 A-";
 
-#define WAYS (6 * (sizeof likes - 1))
+#define WAYS (12 * (sizeof likes - 1))
 
 static const char tries[] = "a1 A-._@/:,x#Z9+(";
 
@@ -143,8 +144,10 @@ static bool group_head(struct reader *r)
         return true;
     r->i++;
     char c = next(r), after = r->i + 1 < r->p.len ? r->p.at[r->i + 1] : '\0';
-    if (c == '=' || c == '!' || c == '#')
+    if (c == '=' || c == '!' || c == '#') {
+        r->i++;
         return false;
+    }
     if (c == '<' && (after == '=' || after == '!')) {
         r->i += 2;
         return false;
@@ -244,8 +247,11 @@ static void piece(struct reader *r, struct cs_buf *out)
     bool before = r->pumped;
     atom(r, &one);
     struct times t = times(r);
-    if (before) /* what stands behind is read, and of no use */
+    if (before) { /* it stands behind */
+        if (r->after.len + one.len < r->bytes)
+            cs_buf_put(&r->after, one.at, one.len);
         return;
+    }
     size_t n = r->pumped || t.least ? 1 : r->optional;
     if (!r->pumped && t.least > 1)
         n = t.least;
@@ -284,9 +290,9 @@ static bool pump(struct cs_str pattern, size_t bytes, unsigned way, unsigned tar
                  struct cs_buf *out)
 {
     struct reader r = {.p = pattern,
-                       .likes = likes[way / 6],
-                       .pick = way / 2 % 3,
-                       .optional = way % 2,
+                       .likes = likes[way / 12],
+                       .pick = way / 4 % 3,
+                       .optional = way / 2 % 2,
                        .target = target,
                        .bytes = bytes};
     cs_buf_clear(out);
@@ -294,6 +300,10 @@ static bool pump(struct cs_str pattern, size_t bytes, unsigned way, unsigned tar
         alternatives(&r, out);
         r.i++; /* a bracket too many */
     }
+    /* What stands behind is there, so that it is worth to begin, but does not fit. */
+    cs_buf_putc(out, way % 2 ? '\n' : '\x01');
+    cs_buf_put(out, r.after.at, r.after.len);
+    cs_buf_done(&r.after);
     return r.pumped;
 }
 
@@ -305,7 +315,6 @@ bool cs_regex_pump(struct cs_str pattern, size_t bytes, bool (*each)(void *ctx, 
         for (unsigned way = 0; way < WAYS; way++) {
             if (!pump(pattern, bytes, way, target, &text))
                 return true; /* there are no more */
-            cs_buf_putc(&text, '\x01');
             if (!each(ctx, cs_buf_str(&text)))
                 return false;
         }

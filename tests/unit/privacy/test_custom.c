@@ -239,7 +239,7 @@ static void what_a_pattern_does_not_get_through_is_hidden(void **state)
     struct cs_spans spans = {0};
     CS_AUTO_BUF struct cs_buf b = {0};
     for (unsigned i = 0; i < 3000; i++)
-        cs_buf_puts(&b, "qab");
+        cs_buf_puts(&b, i % 100 == 99 ? "zz" : "qab");
     cs_scan(d, CS_PRIVACY_LOW, CS_FORM_TEXT, cs_buf_str(&b), &spans);
     assert_true(spans.count > 0);
     cs_spans_done(&spans);
