@@ -12,10 +12,11 @@
 #include "privacy/address.h"
 #include "privacy/personal.h"
 
-#define BACK_MOST  72
-#define AHEAD_MOST 200
-#define NAME_MOST  7 /* words of a street's name */
-#define CUE_BACK   40
+#define BACK_MOST   72
+#define AHEAD_MOST  200
+#define NAME_MOST   7 /* words of a street's name */
+#define CUE_BACK    40
+#define LOWER_AHEAD 72
 
 /* What speaks for an address. */
 struct proof {
@@ -429,6 +430,35 @@ static bool military(struct cs_words *t, unsigned i, struct proof *p)
     return true;
 }
 
+/* A digit, so far ahead that a unit or a postcode might be it? Without capitals there must be one.
+ */
+static bool digit_ahead(const struct cs_view *view, size_t i)
+{
+    size_t stop = view->len - i > LOWER_AHEAD ? i + LOWER_AHEAD : view->len;
+    for (; i < stop; i++)
+        if (cs_is_digit(view->at[i]))
+            return true;
+    return false;
+}
+
+/* May a street's name, or a box, stand before the number at `at`? Without a capital its last word
+ * says so: "utca", "u.", "box". */
+static bool may_follow(const struct cs_view *view, size_t at)
+{
+    char folded[16];
+    size_t end = at - 1, low = at > 32 ? at - 32 : 0;
+    while (end > low && cs_one_of(view->at[end - 1], " .,"))
+        end--;
+    size_t i = end;
+    while (i > low && cs_letter_at(view, i - 1))
+        i--;
+    if (end == i || !cs_is_lower(view->at[i]))
+        return end > i;
+    size_t n =
+        end - i < sizeof folded ? cs_cue_fold(view->at + i, end - i, folded, sizeof folded) : 0;
+    return n > 0 && (cs_role_of(folded, n) & ~(unsigned)(CS_ROLE_DIR | CS_ROLE_MONTH));
+}
+
 /* Most numbers have nothing of an address about them. */
 static bool is_dull(const struct cs_view *view, size_t at)
 {
@@ -440,10 +470,12 @@ static bool is_dull(const struct cs_view *view, size_t at)
         return true;
     if (cs_is_letter(next) || next == '-' || next == '/')
         return false;
-    if (before == ' ' && at >= 2 &&
-        (cs_letter_at(view, at - 2) || cs_one_of(view->at[at - 2], ".,")))
-        return false; /* a name may stand before it */
-    return next != ' ' || (!cs_letter_at(view, end + 1) && !cs_is_digit(cs_view_at(view, end + 1)));
+    char word = next == ' ' ? cs_view_at(view, end + 1) : '\0';
+    if (word && (cs_is_upper(word) || cs_is_digit(word) || (unsigned char)word >= 0x80))
+        return false;
+    if (cs_is_lower(word) && digit_ahead(view, end + 1))
+        return false;
+    return before != ' ' || at < 3 || !may_follow(view, at);
 }
 
 /* "the corner of Auenweg 85 and Main Street" */
