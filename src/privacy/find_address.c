@@ -430,6 +430,31 @@ static bool military(struct cs_words *t, unsigned i, struct proof *p)
     return true;
 }
 
+/* "Church Lane, Bath BA1 1AA", "Elm Street, Springfield, IL 62704": without a number, from the
+ * postcode back. */
+static bool postcode_last(struct cs_words *t, unsigned i, struct proof *p)
+{
+    *p = (struct proof){.start = i, .end = i + 1, .points = 3};
+    bool state = cs_word_is(t, i, CS_WORD_NUMBER) && cs_word_at(t, i)->digits == 5 && i > 0 &&
+                 cs_word_has(t, i - 1, CS_ROLE_STATE);
+    if (i < 3 || (!state && !is_postcode(t, i - 1)))
+        return false;
+    unsigned street = 0, low = i > 14 ? i - 14 : 0;
+    for (unsigned k = i - 1; k > low; k--) {
+        if (cs_word_is(t, k - 1, CS_WORD_NUMBER) ||
+            (cs_word_is(t, k - 1, CS_WORD) && !is_name(t, k - 1, false)))
+            break;
+        bool joined = street > 0 && cs_word_is(t, k - 1, CS_WORD);
+        if (street > 0 && !joined)
+            break;
+        if (joined)
+            p->start = k - 1;
+        else if (cs_word_has(t, k - 1, CS_ROLE_TYPE | CS_ROLE_TAIL) && is_capital(t, k - 1))
+            p->start = street = k - 1;
+    }
+    return street > p->start;
+}
+
 /* A digit, so far ahead that a unit or a postcode might be it? Without capitals there must be one.
  */
 static bool digit_ahead(const struct cs_view *view, size_t i)
@@ -510,8 +535,8 @@ static bool is_address(struct cs_words *t, const struct proof *p)
 
 size_t cs_find_address(struct cs_view *view, size_t at)
 {
-    static bool (*const shapes[])(struct cs_words *, unsigned,
-                                  struct proof *) = {box, number_first, name_first, military};
+    static bool (*const shapes[])(struct cs_words *, unsigned, struct proof *) = {
+        box, number_first, name_first, military, postcode_last};
     if (view->level < CS_PRIVACY_MEDIUM || is_dull(view, at))
         return at + 1;
     struct cs_words t;

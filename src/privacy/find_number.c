@@ -117,8 +117,7 @@ bool cs_open_before(const struct cs_view *view, size_t at)
             return false;
         return !(at >= 3 && (unsigned char)view->at[at - 3] >= 0xE2);
     }
-    return (c == '.' || c == '-' || c == '/' || c == ',') && at >= 2 &&
-           cs_is_digit(view->at[at - 2]);
+    return (c == '.' || c == '-' || c == '/') && at >= 2 && cs_is_digit(view->at[at - 2]);
 }
 
 bool cs_open_behind(const struct cs_view *view, size_t end)
@@ -165,17 +164,24 @@ static size_t word_end(const struct cs_view *view, size_t i)
     return i;
 }
 
+/* Nothing but digits and blanks: a date only where the text says so. */
+static bool is_bare(const struct cs_view *view, size_t start, size_t end)
+{
+    for (size_t i = start; i < end; i++)
+        if (!cs_is_digit(view->at[i]) && view->at[i] != ' ')
+            return false;
+    return true;
+}
+
 static size_t birth(struct cs_view *view, size_t at)
 {
     size_t start, end = cs_date_end(view, at, &start);
     if (end == 0)
         return 0;
-    bool compact = end - start == 8 && cs_is_digit(view->at[start + 2]) &&
-                   cs_is_digit(view->at[start + 4]) && cs_is_digit(view->at[start + 5]);
     if (view->level >= CS_PRIVACY_MEDIUM && cs_date_is_birth(view, start, end))
         cs_hit(view, CS_PII_DATE_OF_BIRTH, start, end);
-    else if (compact)
-        return 0; /* any eight digits */
+    else if (is_bare(view, start, end))
+        return 0;
     return end;
 }
 

@@ -284,9 +284,11 @@ static bool is_said(const struct cs_view *view, const struct cs_digits *d, unsig
         return true;
     if (says & CS_CUE_CALL)
         return digits >= (last > 0 ? 7u : 9u) && !is_clock(d) && d->group[0].len < 12;
-    if ((says & CS_CUE_NUMBER) && !(says & CS_CUE_OTHER))
-        return last > 0 && digits >= 8 && d->group[1].sep != '.';
-    return false;
+    if (!(says & CS_CUE_NUMBER) || (says & CS_CUE_OTHER))
+        return false;
+    if (says & CS_CUE_MINE) /* "my new number is" */
+        return digits >= (last > 0 ? 7u : 9u) && digits <= 13 && !is_clock(d);
+    return last > 0 && digits >= 8 && d->group[1].sep != '.';
 }
 
 static bool is_believed(const struct cs_view *view, const struct cs_digits *d, unsigned last,
@@ -296,7 +298,8 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
         return d->plus || d->group[0].sep == '(' ||
                !(cs_cues_before(view, d->start, NEAR_BACK, CS_CUE_PHONE | CS_CUE_CALL) &
                  CS_CUE_OTHER);
-    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL | NO_PHONE);
+    unsigned says = cs_cues_before(view, d->start, CUE_BACK,
+                                   CS_CUE_PHONE | CS_CUE_CALL | CS_CUE_MINE | NO_PHONE);
     if (says & NO_PHONE)
         return false;
     if (is_said(view, d, last, says))
