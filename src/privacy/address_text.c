@@ -6,10 +6,19 @@
 #define FOLD_LONGEST 24
 #define SMALL_MOST   8
 
+/* A blank, a dash, a dot in the middle that is not ASCII: how long it is; 0: none. */
+static size_t sign_len(const struct cs_view *view, size_t i)
+{
+    unsigned char c = (unsigned char)cs_view_at(view, i);
+    if (c == 0xC2 && (unsigned char)cs_view_at(view, i + 1) != 0xBA) /* "3º" */
+        return 2;
+    return c == 0xE2 && (unsigned char)cs_view_at(view, i + 1) == 0x80 ? 3 : 0;
+}
+
 bool cs_letter_at(const struct cs_view *view, size_t i)
 {
     char c = cs_view_at(view, i);
-    return cs_is_letter(c) || (unsigned char)c >= 0x80;
+    return cs_is_letter(c) || ((unsigned char)c >= 0x80 && sign_len(view, i) == 0);
 }
 
 static size_t read_number(const struct cs_view *view, size_t i, struct cs_word *w)
@@ -52,6 +61,8 @@ static size_t word_end(const struct cs_view *view, size_t start, bool *mixed)
         char c = view->at[i];
         if (cs_is_digit(c))
             *mixed = true;
+        else if (c == '-' && i - start <= 3 && cs_is_digit(cs_view_at(view, i + 1)))
+            continue; /* "D-10117" */
         else if (c == '.' && (i - start > 2 || !cs_letter_at(view, i + 1)))
             break;
         else if ((c == '-' || c == '\'') && !cs_letter_at(view, i + 1))
@@ -94,8 +105,9 @@ static size_t read_word(const struct cs_view *view, size_t start, struct cs_word
     w->is = CS_WORD;
     w->cap = is_capital(view, start);
     w->roles = CS_ROLE_ASK;
-    if (cs_view_at(view, i) == '.' && i - start <= 8)
-        i++; /* "St.", "Apt." */
+    bool street = i - start > 3 && memcmp(view->at + i - 3, "str", 3) == 0;
+    if (cs_view_at(view, i) == '.' && (i - start <= 8 || street))
+        i++; /* "St.", "Apt.", "Friedrichstr." */
     if (cs_view_at(view, i) == '/' && i - start == 1 && (view->at[start] | 0x20) == 'c') {
         w->roles = CS_ROLE_PRE; /* "C/ Mayor" */
         i++;
@@ -133,6 +145,11 @@ static size_t read_one(const struct cs_view *view, size_t i, size_t to, struct c
     if (c == ',') {
         w->is = CS_WORD_COMMA;
         return i + 1;
+    }
+    bool dash = c == '-' && cs_view_at(view, i + 1) == ' ' && i > 0 && view->at[i - 1] == ' ';
+    if (dash || (unsigned char)c >= 0x80) { /* " - ", or a sign beyond ASCII */
+        w->is = CS_WORD_COMMA;
+        return i + (dash ? 1 : sign_len(view, i));
     }
     w->is = CS_WORD_BREAK;
     if (c != '\n' && c != '\r')
