@@ -5,6 +5,7 @@
 
 #define WORD_LONGEST 24
 #define WORDS_BACK   7
+#define WORDS_AFTER  3
 #define PAPER_BACK   40
 
 /* All that the words of a key say: "customerPhone", "ship_to_address". */
@@ -120,7 +121,7 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
 unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want)
 {
     size_t i = at;
-    for (unsigned words = 0; words < 2; words++) {
+    for (unsigned words = 0; words < WORDS_AFTER; words++) {
         size_t stop = i + 4;
         while (i < view->len && i < stop && cs_one_of(view->at[i], " ,(-[\\"))
             i++;

@@ -113,11 +113,13 @@ static size_t numeric(const struct cs_view *view, size_t at)
     if (!read_part(view, at, 4, &a) || a.digits == 3)
         return 0;
     char sep = cs_view_at(view, a.end);
-    if (!cs_one_of(sep, "-/."))
+    if (!cs_one_of(sep, "-/. "))
         return 0;
     if (!read_part(view, skip(view, a.end + 1, " ", 1), 2, &b) || cs_view_at(view, b.end) != sep)
         return 0;
     if (!read_part(view, skip(view, b.end + 1, " ", 1), a.digits == 4 ? 2 : 4, &c) || c.digits == 3)
+        return 0;
+    if (sep == ' ' && a.digits != 4 && c.digits != 4)
         return 0;
     return is_date(&a, &b, &c, sep) && ends_date(view, c.end) ? c.end : 0;
 }
