@@ -23,7 +23,7 @@ struct keys {
     const struct cs_verb *verb;
     struct cs_words operands;
     const char *role_name, *tenant, *expires;
-    bool json;
+    bool json, reveal;
     enum cs_key_role role;
     bool has_lifetime; /* --expires was given */
     int64_t lifetime_ms;
@@ -76,11 +76,10 @@ static int parse_expires(struct keys *k, struct cs_err *err)
 /* `operands`: how many there must be. */
 static int take(struct keys *k, int argc, char **argv, size_t operands, struct cs_err *err)
 {
-    const struct cs_bind binds[] = {{"role", CS_BIND_TEXT, &k->role_name},
-                                    {"tenant", CS_BIND_TEXT, &k->tenant},
-                                    {"expires", CS_BIND_TEXT, &k->expires},
-                                    {"output", CS_BIND_JSON, &k->json},
-                                    {NULL, 0, NULL}};
+    const struct cs_bind binds[] = {
+        {"role", CS_BIND_TEXT, &k->role_name},  {"tenant", CS_BIND_TEXT, &k->tenant},
+        {"expires", CS_BIND_TEXT, &k->expires}, {"reveal", CS_BIND_FLAG, &k->reveal},
+        {"output", CS_BIND_JSON, &k->json},     {NULL, 0, NULL}};
     if (cs_args_bind(k->verb, argc, argv, binds, &k->operands, err) < 0)
         return -1;
     if (k->operands.count != operands)
@@ -134,6 +133,8 @@ static void record(struct keys *k, const char *event, cs_stored *done)
         cs_json_put_i64(&w, r->expires);
         cs_json_key(&w, "id");
         cs_json_put_str(&w, r->id);
+        cs_json_key(&w, "reveal");
+        cs_json_put_bool(&w, r->reveal);
         cs_json_key(&w, "role");
         cs_json_put_str(&w, r->role);
         snprintf(caller.tenant, sizeof caller.tenant, "%.*s", CS_STR_ARG(r->tenant));
@@ -175,6 +176,8 @@ static void put_row(struct cs_json_writer *w, const struct cs_key_row *row, cons
         put_text(w, "key", cs_str(key));
     put_text(w, "role", row->role);
     put_text(w, "tenant", row->tenant);
+    cs_json_key(w, "reveal");
+    cs_json_put_bool(w, row->reveal);
     put_moment(w, "created", row->created);
     put_moment(w, "expires", row->expires);
     put_moment(w, "last_used", row->used);
@@ -207,11 +210,12 @@ static void print_key(const struct keys *k, const char *done)
     printf("%s\n", k->text);
     fflush(stdout);
     fprintf(stderr,
-            "\nThe key '%.*s' is %s: role %.*s, tenant %.*s, %s%s. This is the only time it is "
+            "\nThe key '%.*s' is %s: role %.*s, tenant %.*s,%s %s%s. This is the only time it is "
             "shown.\nWith the key in $KEY:\n"
             "  curl http://127.0.0.1:8002/executions -H \"Authorization: Bearer $KEY\" \\\n"
             "      -H 'Content-Type: application/json' -d '{\"code\": \"return 6 * 7\"}'\n",
             CS_STR_ARG(r->name), done, CS_STR_ARG(r->role), CS_STR_ARG(r->tenant),
+            r->reveal ? " with the right to reveal values," : "",
             r->expires ? "valid until " : "without an end", cs_time_text(r->expires, expires));
 }
 
@@ -246,7 +250,8 @@ static void create(struct keys *k)
     if (cs_key_make(cs_str(k->operands.at[0]), tenant, k->role, k->lifetime_ms, k->text, &k->row,
                     &err) < 0)
         end(k, cs_verb_failed(k->verb, &err));
-    else
+    k->row.reveal = k->reveal;
+    if (!err.code)
         cs_store_key_add(k->store, &k->row, on_created, k);
 }
 
@@ -271,12 +276,13 @@ static void print_table(const struct cs_key_row *rows, size_t count)
     cs_table_add(&table, heads, "");
     for (size_t i = 0; i < count; i++) {
         const struct cs_key_row *r = &rows[i];
-        char created[CS_TIME_TEXT], expires[CS_TIME_TEXT], used[CS_TIME_TEXT];
+        char created[CS_TIME_TEXT], expires[CS_TIME_TEXT], used[CS_TIME_TEXT], role[40];
         const char *state = state_of(r);
+        snprintf(role, sizeof role, "%.*s%s", CS_STR_ARG(r->role), r->reveal ? ", reveal" : "");
         struct cs_str cells[] = {r->name,
                                  cs_str(state),
                                  r->id,
-                                 r->role,
+                                 cs_str(role),
                                  r->tenant,
                                  cs_str(cs_time_text(r->created, created)),
                                  cs_str(r->expires ? cs_time_text(r->expires, expires) : "never"),
@@ -400,8 +406,11 @@ static int make_next(struct keys *k, const struct cs_key_row *old, struct cs_err
     snprintf(k->names[1], sizeof k->names[1], "%.*s", CS_STR_ARG(old->tenant));
     if (cs_key_role_parse(old->role, &k->role, err) < 0)
         return -1;
-    return cs_key_make(cs_str(k->names[0]), cs_str(k->names[1]), k->role, k->lifetime_ms, k->text,
-                       &k->row, err);
+    if (cs_key_make(cs_str(k->names[0]), cs_str(k->names[1]), k->role, k->lifetime_ms, k->text,
+                    &k->row, err) < 0)
+        return -1;
+    k->row.reveal = old->reveal;
+    return 0;
 }
 
 static void on_found(void *ctx, const struct cs_err *found, const struct cs_key_row *rows,

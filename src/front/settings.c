@@ -43,7 +43,7 @@ const struct cs_setting cs_setting_rows[CS_SETTING_COUNT] = {
 static const char *const others[] = {
     "CAISSON_DATA",         "CAISSON_CONFIG", "CAISSON_POLICY",       "CAISSON_SHARED",
     "CAISSON_BRIDGE",       "CAISSON_INPUTS", "CAISSON_INPUTS_FILE",  "CAISSON_CANARY",
-    "CAISSON_NO_HUGE_TEXT", "CAISSON_BUILD",  "CAISSON_SCHEMA_SUITE",
+    "CAISSON_NO_HUGE_TEXT", "CAISSON_BUILD",  "CAISSON_SCHEMA_SUITE", "CAISSON_PRIVACY_KEY",
 };
 
 static const struct {

@@ -99,6 +99,14 @@
       "how long an answer is good for the same request; 0: no cache")                             \
     X(B, cache_memory, "cache.memory", "64M", 0, 1ll << 40, "", true,                             \
       "answers that are kept in memory, besides the store")                                       \
+    X(F, privacy_enabled, "privacy.enabled", "true", 0, 0, "", true,                              \
+      "programs see tokens instead of personal data and secrets; tools get the values back")      \
+    X(C, privacy_level, "privacy.level", "medium", 0, "low medium high", "", true,                \
+      "how much is looked for; the policy file may say more about each tool")                     \
+    X(C, privacy_tokens, "privacy.tokens", "bracket", 0, "bracket underscore hash", "", true,     \
+      "how tokens look: [EMAIL_1], EMAIL_TOKEN_001, EMAIL_3f9a0c71e2b4d855")                      \
+    X(T, privacy_key_command, "privacy.key_command", "", 0, 0, "", false,                         \
+      "a command that prints the key under which values of sessions are kept; none: a file")      \
     X(T, otlp_endpoint, "otlp.endpoint", "", 0, 0, "", false,                                     \
       "collector of OpenTelemetry traces, like http://127.0.0.1:4318")                            \
     X(L, alerts_on, "alerts.on",                                                                  \

@@ -18,9 +18,23 @@
     {                                                   \
         "config", 'c', "FILE", CONFIG_HELP, NULL, false \
     }
+#define POLICY                                                                           \
+    {                                                                                    \
+        "policy", 0, "FILE", "the file that says which tools may be called", NULL, false \
+    }
 #define OUTPUT                                                                \
     {                                                                         \
         "output", 'o', "FORMAT", "text (default) or json", "text json", false \
+    }
+#define NO_PRIVACY                                                                             \
+    {                                                                                          \
+        "no-pii-protection", 0, NULL, "programs and answers see personal data as it is", NULL, \
+            false                                                                              \
+    }
+#define REVEAL                                                                                 \
+    {                                                                                          \
+        "reveal", 0, NULL, "print values, not tokens such as [EMAIL_1]; it is recorded", NULL, \
+            false                                                                              \
     }
 #define WAIT                                                                                   \
     {                                                                                          \
@@ -40,7 +54,7 @@ static const struct cs_option run_options[] = {
     {"workspace", 'w', "DIR", "copied to /workspace before, and copied back afterwards", NULL,
      false},
     CONFIG,
-    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    POLICY,
     {"output", 'o', "FORMAT", "text (default), or json: the whole envelope", "text json", false},
     {"quiet", 'q', NULL, "no logs, no progress: the result or the error alone", NULL, false},
     {"verbose", 'v', NULL, "also the stack, the figures and the risk", NULL, false},
@@ -57,6 +71,8 @@ static const struct cs_option run_options[] = {
     {"durable", 0, NULL, "if it is killed, the next 'caisson serve' goes on with it", NULL, false},
     {"cache", 0, "MODE", "an answer that is known: use, off (default), only, refresh",
      "use off only refresh", false},
+    REVEAL,
+    NO_PRIVACY,
     {"batch", 0, NULL, "requests from stdin, envelopes to stdout, one JSON per line", NULL, true},
     {"jobs", 0, "N", "with --batch: how many at once", NULL, true},
     {NULL, 0, NULL, NULL, NULL, false},
@@ -118,10 +134,12 @@ static const struct cs_option search_options[] = {
 };
 
 static const struct cs_option tools_call_options[] = {
-    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    POLICY,
     {"verbose", 'v', NULL, "also the figures", NULL, false},
     {"timeout", 't', "TIME", "of the call (default: what the server's entry says)", NULL, false},
     {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
+    REVEAL,
+    NO_PRIVACY,
     OUTPUT,
     CONFIG,
     END,
@@ -149,7 +167,7 @@ static const struct cs_option no_options[] = {END};
 
 static const struct cs_option daemon_options[] = {
     CONFIG,
-    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    POLICY,
     {"isolation", 0, "LEVEL", "light (default), or full: every run gets all namespaces anew",
      "light full", false},
     {"strict", 0, NULL, "no just-in-time compiler: no executable memory in the worker", NULL,
@@ -157,6 +175,7 @@ static const struct cs_option daemon_options[] = {
     {"allow-weak-isolation", 0, "WALLS", "run although these walls are missing (see doctor)", NULL,
      false},
     {"no-cgroups", 0, NULL, "limits by polling, not by control groups", NULL, false},
+    NO_PRIVACY,
     {"conformance-fixtures", 0, NULL, "offer what the conformance suite asks for", NULL, true},
     CS_SETTING_OPTIONS END,
 };
@@ -172,6 +191,7 @@ static const struct cs_option keys_create_options[] = {
     {"tenant", 0, "NAME", "whose executions, sessions and files it sees (default default)", NULL,
      false},
     EXPIRES("how long it is valid: 12h, 30d, 1y, or never (default never)"),
+    {"reveal", 0, NULL, "its requests may ask for values instead of tokens", NULL, false},
     OUTPUT,
     END,
 };
@@ -200,6 +220,9 @@ static const struct cs_verb keys_verbs[] = {
      "asks for more so far. Keys of one tenant share executions, sessions and files, and see "
      "none of another's.\n"
      "\n"
+     "With --reveal it may say \"reveal\": true to POST /executions, and gets personal data as it "
+     "is instead of tokens. For programs of people who may see them, never for a model.\n"
+     "\n"
      "Examples:\n"
      "  caisson keys create ci --role execute --expires 90d\n"
      "  KEY=$(caisson keys create acme-app --tenant acme)\n",
@@ -210,8 +233,8 @@ static const struct cs_verb keys_verbs[] = {
      "By its name or its id. Requests that are under way end as they would have.\n", no_options,
      cs_verb_keys_revoke, NULL, NULL},
     {"keys rotate", "NAME", "give a key another secret, and show it once",
-     "Name, role and tenant stay; the old secret is invalid at once.\n", keys_rotate_options,
-     cs_verb_keys_rotate, NULL, NULL},
+     "Name, role, tenant and rights stay; the old secret is invalid at once.\n",
+     keys_rotate_options, cs_verb_keys_rotate, NULL, NULL},
     LAST,
 };
 
@@ -397,13 +420,19 @@ static const struct cs_verb cache_verbs[] = {
 };
 
 static const struct cs_option privacy_scan_options[] = {
-    {"level", 'l', "LEVEL", "how much is looked for (default medium)", "low medium high", false},
+    {"level", 'l', "LEVEL", "how much is looked for (default: as the policy or settings say)",
+     "low medium high", false},
+    {"mask", 'm', NULL, "print it with tokens, as a program would see it", NULL, false},
     {"jsonl", 0, NULL, "lines {\"id\", \"text\"} in, lines {\"id\", \"spans\"} out", NULL, false},
     {"fail", 0, NULL, "exit with 1 if anything was found", NULL, false},
     {"verbose", 'v', NULL, "also how long it took", NULL, false},
+    POLICY,
     OUTPUT,
+    CONFIG,
     END,
 };
+
+static const struct cs_option privacy_test_options[] = {POLICY, CONFIG, END};
 
 static const struct cs_verb privacy_verbs[] = {
     {"privacy scan", "FILE | -", "show what would be masked in a text",
@@ -422,9 +451,10 @@ static const struct cs_verb privacy_verbs[] = {
      "  git diff --cached | caisson privacy scan - --fail >/dev/null\n",
      privacy_scan_options, cs_verb_privacy_scan, NULL, NULL},
     {"privacy test", "", "try every rule on its own examples",
-     "Says which examples are not found as they should be. The exit status is 0, or 1 if there is "
+     "Then the patterns and words of the policy file on the `examples` and `not` that it has for "
+     "them. Says which are not found as they should be. The exit status is 0, or 1 if there is "
      "one.\n",
-     no_options, cs_verb_privacy_test, NULL, NULL},
+     privacy_test_options, cs_verb_privacy_test, NULL, NULL},
     LAST,
 };
 

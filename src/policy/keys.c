@@ -164,6 +164,7 @@ static int caller_of(const struct cs_key_row *row, struct cs_caller *caller, str
     }
     snprintf(caller->principal, sizeof caller->principal, "%.*s", CS_STR_ARG(row->name));
     snprintf(caller->tenant, sizeof caller->tenant, "%.*s", CS_STR_ARG(row->tenant));
+    caller->reveal = row->reveal;
     snprintf(caller->key_id, sizeof caller->key_id, "%.*s", CS_STR_ARG(row->id));
     return 0;
 }

@@ -29,9 +29,11 @@ struct cs_caller {
     char tenant[65];
     char key_id[17]; /* empty: no key was shown */
     enum cs_key_role role;
+    bool reveal; /* the key has the right to values instead of tokens */
 };
 
-/* The person at this machine: tenant default, every role. */
+/* The person at this machine: tenant default, every role. Values instead of tokens are for those
+ * who show a key, since anybody's program may come this way; the command line has --reveal. */
 struct cs_caller cs_caller_local(void);
 
 const char *cs_key_role_name(enum cs_key_role role);

@@ -1,7 +1,8 @@
 /* Words of postal addresses in some languages. */
-#include <string.h>
+#include <pthread.h>
 
 #include "privacy/address.h"
+#include "privacy/lexicon.h"
 #include "privacy/privacy.h"
 
 enum {
@@ -19,11 +20,7 @@ enum {
     MONTH = CS_ROLE_MONTH,
 };
 
-/* In the order of strcmp; folded. */
-static const struct {
-    const char *word;
-    unsigned short roles;
-} words[] = {
+static const struct cs_lexeme words[] = {
     {"'s", PART},
     {"aa", STATE},
     {"aan", PART},
@@ -36,11 +33,11 @@ static const struct {
     {"al", PRE | STATE | WEAK},
     {"alameda", PRE},
     {"aleja", PRE},
-    {"alle", TYPE},
-    {"allee", PRE | TYPE | WEAK},
+    {"alle", PART | TYPE},
+    {"allee", PART | PRE | TYPE | WEAK},
     {"alley", TYPE},
     {"aly", TYPE},
-    {"am", MONTH | PART | PRE | WEAK},
+    {"am", PART | PRE | WEAK},
     {"an", PART},
     {"aout", MONTH},
     {"ap", STATE},
@@ -58,7 +55,8 @@ static const struct {
     {"auf", PART},
     {"aug", MONTH},
     {"august", MONTH},
-    {"av", TYPE},
+    {"av", PRE | TYPE | WEAK},
+    {"avd", PRE},
     {"avda", PRE},
     {"ave", TYPE},
     {"avenida", PRE},
@@ -85,6 +83,7 @@ static const struct {
     {"burg", SOFT},
     {"bus", UNIT},
     {"bypass", TYPE},
+    {"c", PRE | WEAK},
     {"ca", STATE},
     {"calea", PRE},
     {"calle", PRE},
@@ -171,6 +170,7 @@ static const struct {
     {"expressway", TYPE},
     {"expy", TYPE},
     {"extension", SOFT},
+    {"fasor", PART | TYPE},
     {"faubourg", PRE},
     {"feb", MONTH},
     {"febrero", MONTH},
@@ -190,11 +190,11 @@ static const struct {
     {"freeway", TYPE},
     {"fwy", TYPE},
     {"ga", STATE},
-    {"gade", TYPE},
+    {"gade", PART | TYPE},
     {"garden", SOFT},
     {"gardens", SOFT},
     {"gasse", TYPE},
-    {"gata", TYPE},
+    {"gata", PART | TYPE},
     {"gate", SOFT},
     {"gb", MONTH},
     {"gdns", SOFT},
@@ -242,12 +242,13 @@ static const struct {
     {"june", MONTH},
     {"juni", MONTH},
     {"junio", MONTH},
-    {"katu", TYPE},
+    {"katu", PART | TYPE},
     {"kb", MONTH},
     {"key", SOFT},
     {"keys", SOFT},
     {"knoll", SOFT},
     {"knolls", SOFT},
+    {"krt", PART | TYPE},
     {"ks", STATE},
     {"ky", STATE},
     {"l", PART},
@@ -393,6 +394,7 @@ static const struct {
     {"quater", PART},
     {"quay", SOFT},
     {"radial", SOFT},
+    {"rakpart", PART | TYPE},
     {"rambla", PRE},
     {"ramp", SOFT},
     {"ranch", SOFT},
@@ -404,6 +406,7 @@ static const struct {
     {"ridge", SOFT},
     {"rise", SOFT},
     {"river", SOFT},
+    {"rkp", PART | TYPE},
     {"rm", UNIT},
     {"road", TYPE},
     {"roads", SOFT},
@@ -428,6 +431,7 @@ static const struct {
     {"september", MONTH},
     {"septembre", MONTH},
     {"septiembre", MONTH},
+    {"setany", PART | TYPE},
     {"shoal", SOFT},
     {"shore", SOFT},
     {"shores", SOFT},
@@ -445,10 +449,11 @@ static const struct {
     {"st", TYPE},
     {"station", SOFT},
     {"ste", UNIT},
-    {"str", TYPE},
-    {"straat", TYPE},
+    {"str", PART | TYPE},
+    {"straat", PART | TYPE},
     {"strada", PRE | WEAK},
-    {"strasse", PRE | TYPE},
+    {"strasse", PART | PRE | TYPE},
+    {"strati", PART | TYPE},
     {"stravenue", SOFT},
     {"stream", SOFT},
     {"street", TYPE},
@@ -460,9 +465,10 @@ static const struct {
     {"ten", PART},
     {"ter", PART | TYPE},
     {"terrace", TYPE},
+    {"terrasse", PART | TYPE},
     {"the", PART},
     {"throughway", SOFT},
-    {"tie", TYPE},
+    {"tie", PART | TYPE},
     {"tn", STATE},
     {"tower", UNIT},
     {"tpke", TYPE},
@@ -479,23 +485,24 @@ static const struct {
     {"tunnel", SOFT},
     {"turnpike", SOFT | TYPE},
     {"tx", STATE},
+    {"u", PART | TYPE},
     {"ul", PRE | WEAK},
-    {"ulica", PRE | TYPE},
-    {"ulice", TYPE},
+    {"ulica", PART | PRE | TYPE},
+    {"ulice", PART | TYPE},
     {"und", PART},
     {"underpass", SOFT},
     {"union", SOFT},
     {"unions", SOFT},
     {"unit", UNIT},
     {"urbanizacion", PRE},
-    {"ut", STATE | TYPE},
-    {"utca", TYPE},
-    {"utja", TYPE},
+    {"ut", PART | STATE | TYPE},
+    {"utca", PART | TYPE},
+    {"utja", PART | TYPE},
     {"va", STATE},
     {"valley", SOFT},
     {"van", PART},
-    {"vei", TYPE},
-    {"vej", TYPE},
+    {"vei", PART | TYPE},
+    {"vej", PART | TYPE},
     {"vi", STATE},
     {"via", PRE | WEAK},
     {"viaduct", SOFT},
@@ -532,36 +539,43 @@ static const struct {
 };
 
 /* Ends of words that are streets. */
-static const char *const tails[] = {
-    "strasse", "straat", "gasse",     "gatan", "gata",  "gade",  "vagen",  "vegen",  "veien",
-    "vegur",   "vej",    "weg",       "platz", "allee", "alle",  "laan",   "plein",  "gracht",
-    "kade",    "katu",   "tie",       "damm",  "ufer",  "steig", "graben", "str",    "chaussee",
-    "braut",   "strae",  "singel",    "dreef", "steeg", "plads", "stien",  "bakken", "plass",
-    "stieg",   "twiete", "promenade", "markt", "ring",  "pfad",  "gangen", "torget", "torg",
+static const struct {
+    const char *end;
+    size_t len;
+} tails[] = {
+#define X(end) {end, sizeof end - 1},
+    X("alle") X("allee") X("bakken") X("braut") X("chaussee") X("damm") X("dreef") X("gade")
+        X("gangen") X("gasse") X("gata") X("gatan") X("graben") X("gracht") X("kade") X("katu")
+            X("laan") X("lane") X("markt") X("pfad") X("plads") X("plass") X("platz") X("plein")
+                X("promenade") X("ring") X("singel") X("steeg") X("steig") X("stieg") X("stien")
+                    X("str") X("straat") X("strae") X("strasse") X("strati") X("tie") X("torg")
+                        X("torget") X("twiete") X("ufer") X("vagen") X("vegen") X("vegur")
+                            X("veien") X("vej") X("weg")
+#undef X
 };
 
-static int is_tail(const char *word, size_t len)
+static bool is_tail(const char *word, size_t len)
 {
     for (size_t i = 0; i < CS_COUNT(tails); i++) {
-        size_t n = strlen(tails[i]);
-        if (len >= n + 3 && memcmp(word + len - n, tails[i], n) == 0)
-            return 1;
+        size_t n = tails[i].len;
+        if (len >= n + 3 && word[len - 1] == tails[i].end[n - 1] &&
+            memcmp(word + len - n, tails[i].end, n) == 0)
+            return true;
     }
-    return 0;
+    return false;
+}
+
+static struct cs_lexicon lexicon = {.at = words, .count = CS_COUNT(words)};
+
+static void fill(void)
+{
+    cs_lexicon_fill(&lexicon);
 }
 
 unsigned cs_role_of(const char *word, size_t len)
 {
-    size_t low = 0, high = CS_COUNT(words);
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int order = strncmp(words[mid].word, word, len);
-        if (order == 0 && words[mid].word[len] == '\0')
-            return words[mid].roles;
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return is_tail(word, len) ? CS_ROLE_TAIL : 0;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill);
+    unsigned roles = cs_lexicon_find(&lexicon, word, len);
+    return roles == 0 && is_tail(word, len) ? CS_ROLE_TAIL : roles;
 }

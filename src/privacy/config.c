@@ -166,9 +166,8 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
 /* --- of one request --- */
 
 int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
-                    struct cs_privacy_wish *wish, struct cs_err *err)
+                    struct cs_arena *arena, struct cs_privacy_wish *wish, struct cs_err *err)
 {
-    CS_AUTO_ARENA struct cs_arena arena = {0};
     CS_AUTO(cs_detector_unrefp) struct cs_detector *tried = NULL;
     struct cs_custom *customs = NULL;
     size_t count = 0;
@@ -181,13 +180,13 @@ int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
         return cs_fail(err, CS_INVALID,
                        "privacy: must be low, medium or high, or an object with level, patterns, "
                        "words");
-    if (privacy->off)
+    if (!privacy || privacy->off)
         return cs_fail(err, CS_INVALID,
                        "privacy: protection is switched off here (--no-pii-protection or "
                        "privacy.enabled), so nothing of it can be asked for");
     if (cs_json_type(level) != CS_JSON_NONE &&
         (cs_json_type(level) != CS_JSON_STRING ||
-         !cs_privacy_level_parse(cs_json_str(level, &arena), &wish->level) ||
+         !cs_privacy_level_parse(cs_json_str(level, arena), &wish->level) ||
          wish->level == CS_PRIVACY_OFF))
         return cs_fail(err, CS_INVALID,
                        "privacy%s: must be low, medium or high; a request can ask for more "
@@ -197,33 +196,14 @@ int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
         return 0;
     if (cs_json_raw(from).len > CUSTOMS_BYTES)
         return cs_fail(err, CS_LIMIT, "privacy: more than %zu kB", CUSTOMS_BYTES >> 10);
-    if (cs_customs_read(&arena, from, "privacy", &customs, &count, err) < 0)
+    if (cs_customs_read(arena, from, "privacy", &customs, &count, err) < 0)
         return -1;
     if (!count)
         return 0;
     /* Found wrong now, it is the caller's mistake; later it would be ours. */
     if (cs_detector_with(privacy->detector, customs, count, &tried, err) < 0)
         return cs_wrap(err, "privacy");
-    wish->customs = cs_json_raw(from);
-    return 0;
-}
-
-int cs_privacy_detector_with(const struct cs_privacy *privacy, struct cs_str json,
-                             struct cs_detector **detector, struct cs_err *err)
-{
-    CS_AUTO_ARENA struct cs_arena arena = {0};
-    CS_AUTO_JSON struct cs_json doc = {0};
-    struct cs_custom *customs = NULL;
-    size_t count = 0;
-    if (!json.len) {
-        *detector = cs_detector_ref(privacy->detector);
-        return 0;
-    }
-    if (cs_json_parse(json, NULL, &doc, err) < 0)
-        return cs_wrap(err, "privacy");
-    if (cs_customs_read(&arena, cs_json_root(&doc), "privacy", &customs, &count, err) < 0)
-        return -1;
-    if (cs_detector_with(privacy->detector, customs, count, detector, err) < 0)
-        return cs_wrap(err, "privacy");
+    wish->customs = customs;
+    wish->custom_count = count;
     return 0;
 }

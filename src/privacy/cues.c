@@ -5,6 +5,7 @@
 
 #define WORD_LONGEST 24
 #define WORDS_BACK   7
+#define PAPER_BACK   40
 
 /* All that the words of a key say: "customerPhone", "ship_to_address". */
 static unsigned cues_of_key(struct cs_str key)
@@ -62,32 +63,42 @@ static bool is_ne_le(const struct cs_view *view, size_t word, size_t end, size_t
 
 static unsigned word_says(const struct cs_view *view, size_t word, size_t end, size_t next)
 {
-    if (end - word == 1 && (view->at[word] | 0x20) == 'b' && is_dob(view, end))
+    if (end - word == 1 && (view->at[word] | 0x20) == 'b' &&
+        (is_dob(view, end) || (view->at[word] == 'b' && cs_view_at(view, end) == '.')))
         return CS_CUE_BIRTH;
     if (end - word <= 4 && is_ne_le(view, word, end, next))
         return CS_CUE_BIRTH;
     return cs_cue_of(view->at + word, end - word);
 }
 
+/* To the end of the word before `i`. False: a line, or everything, ended first. `ended`: a sentence
+ * did. */
+static bool word_before(const struct cs_view *view, size_t *i, size_t low, bool first, bool *ended)
+{
+    while (*i > low && (!is_word_byte(view->at[*i - 1]) || is_sign(view, *i - 1))) {
+        char c = view->at[--*i];
+        if (c == '\n' && !first)
+            return false;
+        if (cs_one_of(c, "\n.!?;|\t")) /* "Phone:", and the number on the next line */
+            *ended = true;
+    }
+    return *i > low;
+}
+
 unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsigned want)
 {
     size_t low = at > back ? at - back : 0, i = at, next = at;
     unsigned seen = 0;
-    bool ended = false; /* a sentence ended: the very next word may still say it ("Tel.") */
+    bool ended = false; /* the very next word may still say it ("Tel.") */
     for (unsigned words = 0; words < WORDS_BACK; words++) {
-        while (i > low && !(is_word_byte(view->at[i - 1]) && !is_sign(view, i - 1))) {
-            char c = view->at[--i];
-            if (c == '\n' && words > 0)
+        if (!word_before(view, &i, low, words == 0, &ended)) {
+            if (i > low || low > 0 || view->key.len == 0)
                 return seen;
-            if (c == '\n') /* "Phone:", and the number on the next line */
-                ended = true;
-            if (c == '.' || c == '!' || c == '?' || c == ';' || c == '|' || c == '\t')
-                ended = true;
+            return seen | (cues_of_key(view->key) & (want | CS_CUE_OTHER | CS_CUE_NUMBER));
         }
-        if (i == low)
-            break;
         size_t end = i;
-        while (i > low && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
+        /* A word that begins before `low` is read in full. */
+        while (i > 0 && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
             i--;
         if (cs_is_digit(view->at[i])) {
             if (end - i > 1)
@@ -98,12 +109,11 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
         seen |= says & CS_CUE_NUMBER;
         if (says & (want | CS_CUE_OTHER))
             return seen | says;
-        if (ended)
+        if (ended && !(says & CS_CUE_NUMBER)) /* "No." ends nothing */
             return seen;
+        ended = false;
         next = i;
     }
-    if (low == 0 && i == 0 && view->key.len > 0)
-        return seen | (cues_of_key(view->key) & (want | CS_CUE_OTHER | CS_CUE_NUMBER));
     return seen;
 }
 
@@ -112,17 +122,28 @@ unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want)
     size_t i = at;
     for (unsigned words = 0; words < 2; words++) {
         size_t stop = i + 4;
-        while (i < view->len && i < stop && view->at[i] != '\n' && view->at[i] != '\t' &&
-               view->at[i] != '"' && !is_word_byte(view->at[i]))
+        while (i < view->len && i < stop && cs_one_of(view->at[i], " ,(-[\\"))
             i++;
         size_t word = i;
         while (i < view->len && i - word < WORD_LONGEST && is_word_byte(view->at[i]))
             i++;
-        if (i == word)
+        char next = cs_view_at(view, i);
+        if (i == word || next == ':' || next == '=') /* a key of what comes */
             return 0;
         unsigned says = cs_cue_of(view->at + word, i - word);
         if (says & want)
             return says;
     }
     return 0;
+}
+
+enum cs_pii cs_paper_before(const struct cs_view *view, size_t at)
+{
+    unsigned says =
+        cs_cues_before(view, at, PAPER_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
+    if (says & CS_CUE_PASSPORT)
+        return CS_PII_PASSPORT;
+    if (says & CS_CUE_LICENCE) /* a program's, unless a driver stands before it */
+        says |= cs_cues_before(view, at, PAPER_BACK, CS_CUE_DRIVER);
+    return says & CS_CUE_DRIVER ? CS_PII_LICENCE : CS_PII_COUNT;
 }

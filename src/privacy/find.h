@@ -3,7 +3,8 @@
  *
  *     scan.c        the message is cut into views; hits of views become spans of the message
  *     anchors.c     bytes at which something may begin, and who is asked about it
- *     structure.c   keys and their values in running text: lines, assignments, headers, tables
+ *     structure.c   keys and their values in running text: lines, assignments, headers
+ *     tables.c      keys above their values
  *     keys.c        what a key says about its value
  *     find_*.c      proofs: each looks around one place, so far and no farther
  *     names*.c      names of people, word by word

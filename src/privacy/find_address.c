@@ -14,181 +14,30 @@
 
 #define BACK_MOST  72
 #define AHEAD_MOST 200
-#define WORDS      48
 #define NAME_MOST  7 /* words of a street's name */
 #define CUE_BACK   40
-
-enum what { WORD, NUMBER, COMMA, BREAK };
-
-struct word {
-    size_t start, end;
-    unsigned roles;
-    unsigned char what, digits;
-    bool cap;   /* begins with a capital, or is beyond ASCII */
-    bool mixed; /* letters and digits: "4B", "M18", "4th" */
-};
-
-struct text {
-    const struct cs_view *view;
-    unsigned count, at; /* at: the number that was asked about */
-    struct word words[WORDS];
-};
 
 /* What speaks for an address. */
 struct proof {
     unsigned start, end; /* words; end: behind the last */
     int points;
-    bool lower, /* written without capitals */
-        typed;  /* has a word for a street, before or after the name */
+    unsigned more; /* words of a town that nothing parts from it */
+    bool lower,    /* written without capitals */
+        typed;     /* has a word for a street, before or after the name */
 };
 
-/* --- words --- */
-
-static bool is_letter_at(const struct cs_view *view, size_t i)
+static bool is_house(struct cs_words *t, unsigned i)
 {
-    char c = cs_view_at(view, i);
-    return cs_is_letter(c) || (unsigned char)c >= 0x80;
-}
-
-static size_t read_number(const struct cs_view *view, size_t i, struct word *w)
-{
-    size_t start = i;
-    while (i < view->len && cs_is_digit(view->at[i]))
-        i++;
-    w->digits = (unsigned char)(i - start > 20 ? 20 : i - start);
-    w->what = NUMBER;
-    if (is_letter_at(view, i)) {
-        size_t letters = i;
-        while (i < view->len && cs_is_alnum(view->at[i]))
-            i++;
-        w->mixed = true;
-        w->cap = true;
-        if (i - letters > 1)
-            w->what = WORD; /* 4th, 2RS */
-        return i;
-    }
-    /* "12-14", "5/3" */
-    if ((cs_view_at(view, i) == '-' || cs_view_at(view, i) == '/') &&
-        cs_is_digit(cs_view_at(view, i + 1))) {
-        size_t more = i + 1;
-        while (more < view->len && cs_is_digit(view->at[more]))
-            more++;
-        if (more - i - 1 <= 4 && !is_letter_at(view, more))
-            i = more;
-        else
-            w->digits = 20;
-    }
-    return i;
-}
-
-static size_t read_word(const struct cs_view *view, size_t i, struct word *w)
-{
-    char folded[24];
-    size_t start = i;
-    w->what = WORD;
-    w->cap = !cs_is_lower(view->at[i]);
-    while (i < view->len && i - start < 40) {
-        char c = view->at[i];
-        bool inside = (c == '-' || c == '\'') && is_letter_at(view, i + 1);
-        if (cs_is_digit(c))
-            w->mixed = true;
-        else if (!cs_is_letter(c) && (unsigned char)c < 0x80 && !inside && c != '.')
-            break;
-        if (c == '.' && !(is_letter_at(view, i + 1) && i - start <= 2)) {
-            break;
-        }
-        i++;
-    }
-    size_t n = 0;
-    /* "P.O." without its dots */
-    char plain[24];
-    size_t m = 0;
-    for (size_t k = start; k < i && m < sizeof plain; k++)
-        if (view->at[k] != '.')
-            plain[m++] = view->at[k];
-    n = i - start <= 24 ? cs_cue_fold(plain, m, folded, sizeof folded) : 0;
-    if ((unsigned char)view->at[start] >= 0x80 && (unsigned char)view->at[start] <= 0xC3)
-        w->cap = (unsigned char)view->at[start] < 0xC3 ||
-                 ((unsigned char)cs_view_at(view, start + 1) & 0x20) == 0;
-    w->roles = n > 0 ? cs_role_of(folded, n) : 0;
-    if ((w->roles & CS_ROLE_STATE) &&
-        !(cs_is_upper(view->at[start]) && cs_is_upper(view->at[i - 1])))
-        w->roles &= ~(unsigned)CS_ROLE_STATE;
-    if (cs_view_at(view, i) == '.' && i - start <= 8)
-        i++; /* "St.", "Apt." */
-    return i;
-}
-
-/* Words from `from` on, until something stands there that no address has in it. */
-static void read_words(struct text *t, size_t from, size_t to, size_t at)
-{
-    const struct cs_view *view = t->view;
-    size_t i = from;
-    t->count = t->at = 0;
-    while (i < to && t->count < WORDS) {
-        struct word *w = &t->words[t->count];
-        char c = view->at[i];
-        if (c == ' ' || c == '\t') {
-            i++;
-            continue;
-        }
-        *w = (struct word){.start = i};
-        if (i == at)
-            t->at = t->count;
-        if (cs_is_digit(c))
-            i = read_number(view, i, w);
-        else if (is_letter_at(view, i))
-            i = read_word(view, i, w);
-        else if (c == '#') {
-            w->what = WORD;
-            w->roles = CS_ROLE_UNIT;
-            i++;
-        } else if (c == ',') {
-            w->what = COMMA;
-            i++;
-        } else if (c == '\n' || c == '\r') {
-            w->what = BREAK;
-            while (i < to && (view->at[i] == '\n' || view->at[i] == '\r' || view->at[i] == ' '))
-                i++;
-        } else if (i < at) { /* before the number: begin anew behind it */
-            t->count = 0;
-            i++;
-            continue;
-        } else
-            return;
-        w->end = i;
-        t->count++;
-    }
-}
-
-static const struct word *word_at(const struct text *t, unsigned i)
-{
-    static const struct word none = {.what = BREAK};
-    return i < t->count ? &t->words[i] : &none;
-}
-
-static bool is_what(const struct text *t, unsigned i, enum what what)
-{
-    return i < t->count && t->words[i].what == what;
-}
-
-static bool has_role(const struct text *t, unsigned i, unsigned roles)
-{
-    return i < t->count && t->words[i].what == WORD && (t->words[i].roles & roles);
-}
-
-static bool is_house(const struct text *t, unsigned i)
-{
-    return is_what(t, i, NUMBER) && t->words[i].digits <= 5;
+    return cs_word_is(t, i, CS_WORD_NUMBER) && t->word[i].digits <= 5;
 }
 
 /* --- from the street on --- */
 
 /* "M18 4WX", "SW1A 1AA", "K1A 0B1" */
-static bool is_postcode(const struct text *t, unsigned i)
+static bool is_postcode(struct cs_words *t, unsigned i)
 {
-    const struct word *a = word_at(t, i), *b = word_at(t, i + 1);
-    if (i + 1 >= t->count || a->what != WORD || !a->mixed || !b->mixed || b->end - b->start != 3)
+    const struct cs_word *a = cs_word_at(t, i), *b = cs_word_at(t, i + 1);
+    if (i + 1 >= t->count || a->is != CS_WORD || !a->mixed || !b->mixed || b->end - b->start != 3)
         return false;
     const char *p = t->view->at + a->start, *q = t->view->at + b->start;
     size_t n = a->end - a->start;
@@ -201,25 +50,29 @@ static bool is_postcode(const struct text *t, unsigned i)
     return british || canadian;
 }
 
-static bool is_name(const struct text *t, unsigned i, bool lower)
+static bool is_name(struct cs_words *t, unsigned i, bool lower)
 {
-    const struct word *w = word_at(t, i);
-    return w->what == WORD && i < t->count &&
-           (w->cap || lower || (w->roles & (CS_ROLE_PART | CS_ROLE_PRE)));
+    const struct cs_word *w = cs_word_at(t, i);
+    return w->is == CS_WORD && i < t->count &&
+           (w->cap || lower || cs_word_has(t, i, CS_ROLE_PART | CS_ROLE_PRE));
 }
 
 /* "Apt 4", ", Suite 12B", "# 3": behind it, or `i`. */
-static unsigned units(const struct text *t, unsigned i, struct proof *p)
+static unsigned units(struct cs_words *t, unsigned i, struct proof *p)
 {
     for (unsigned n = 0; n < 3; n++) {
         unsigned k = i;
-        while (k < i + 2 && (is_what(t, k, COMMA) || is_what(t, k, BREAK)))
+        while (n == 0 && k < i + 3 && cs_word_is(t, k, CS_WORD) && cs_word_at(t, k)->cap &&
+               !cs_word_has(t, k, CS_ROLE_UNIT))
+            k++; /* "12 Elm Dr Upper Extension, Apt 4" */
+        unsigned sign = k;
+        while (k < sign + 2 && (cs_word_is(t, k, CS_WORD_COMMA) || cs_word_is(t, k, CS_WORD_BREAK)))
             k++;
-        if (!has_role(t, k, CS_ROLE_UNIT))
+        if (!cs_word_has(t, k, CS_ROLE_UNIT))
             break;
-        const struct word *w = word_at(t, k + 1);
-        bool is_short = w->what == WORD && w->end - w->start <= 4 && (w->mixed || w->cap);
-        if (k + 1 >= t->count || !(w->what == NUMBER || is_short))
+        const struct cs_word *w = cs_word_at(t, k + 1);
+        bool is_short = w->is == CS_WORD && w->end - w->start <= 4 && (w->mixed || w->cap);
+        if (k + 1 >= t->count || !(w->is == CS_WORD_NUMBER || is_short))
             break;
         i = k + 2;
         p->points += 3;
@@ -227,64 +80,112 @@ static unsigned units(const struct text *t, unsigned i, struct proof *p)
     return i;
 }
 
-static bool is_end(const struct text *t, unsigned i)
+static bool is_end(struct cs_words *t, unsigned i)
 {
-    if (i >= t->count || is_what(t, i, BREAK) || is_what(t, i, COMMA))
+    if (i >= t->count || cs_word_is(t, i, CS_WORD_BREAK) || cs_word_is(t, i, CS_WORD_COMMA))
         return true;
     return false;
 }
 
-/* A postcode, and what must stand around it; behind it, or 0. */
-static unsigned postcode(const struct text *t, unsigned i, bool parted, int *points)
+static bool spells(struct cs_words *t, unsigned i, const char *word)
 {
-    if (is_postcode(t, i)) {
-        *points = 3;
+    size_t n = strlen(word);
+    return cs_word_is(t, i, CS_WORD) && t->word[i].end - t->word[i].start == n &&
+           memcmp(t->view->at + t->word[i].start, word, n) == 0;
+}
+
+static bool is_word_of_english(struct cs_words *t, unsigned i)
+{
+    return spells(t, i, "or") || spells(t, i, "me") || spells(t, i, "hi") || spells(t, i, "ok") ||
+           spells(t, i, "id") || spells(t, i, "on") || spells(t, i, "as");
+}
+
+/* Four digits that are rather a year. */
+static bool is_year(struct cs_words *t, unsigned i)
+{
+    const struct cs_word *w = cs_word_at(t, i);
+    if (!cs_word_is(t, i, CS_WORD_NUMBER) || w->digits != 4)
+        return false;
+    const char *at = t->view->at + w->start;
+    return w->ranged || (at[0] == '1' && at[1] == '9') || (at[0] == '2' && at[1] == '0');
+}
+
+/* "IL 62704", "il 62704", "NSW 2042" */
+static bool behind_state(struct cs_words *t, unsigned i, unsigned digits)
+{
+    if (digits < 4 || digits > 6)
+        return false;
+    if (cs_word_has(t, i - 1, CS_ROLE_STATE))
+        return true;
+    return digits == 5 && cs_word_has(t, i - 1, CS_ROLE_LOW_STATE) &&
+           !cs_word_has(t, i - 1, CS_ROLE_PART) && !is_word_of_english(t, i - 1);
+}
+
+/* The town behind a postcode, from `i` on; it has at least one word. */
+static unsigned town_behind(struct cs_words *t, unsigned i)
+{
+    unsigned k = i;
+    while (k < i + 4 && is_name(t, k, false) && !cs_word_has(t, k, CS_ROLE_UNIT))
+        k++;
+    while (k > i + 1 && !cs_word_at(t, k - 1)->cap)
+        k--;
+    return k;
+}
+
+static bool is_capital(struct cs_words *t, unsigned i)
+{
+    return cs_word_is(t, i, CS_WORD) && cs_word_at(t, i)->cap;
+}
+
+/* A postcode, and what must stand around it; behind it, or 0. `bare`: no street is known yet. */
+static unsigned postcode(struct cs_words *t, unsigned i, bool parted, bool bare, int *points)
+{
+    *points = 3;
+    if (is_postcode(t, i))
         return i + 2;
-    }
-    if (!is_what(t, i, NUMBER) || word_at(t, i)->mixed)
+    if (!cs_word_is(t, i, CS_WORD_NUMBER) || cs_word_at(t, i)->mixed || (bare && is_year(t, i)))
         return 0;
-    unsigned digits = word_at(t, i)->digits;
+    unsigned digits = cs_word_at(t, i)->digits;
+    if (behind_state(t, i, digits))
+        return i + 1;
+    /* "111 43 Stockholm", "110 00 Praha" */
+    if (parted && digits == 3 && cs_word_is(t, i + 1, CS_WORD_NUMBER) &&
+        cs_word_at(t, i + 1)->digits == 2 && is_capital(t, i + 2))
+        return i + 3;
     if (digits < 4 || digits > 6)
         return 0;
-    if (has_role(t, i - 1, CS_ROLE_STATE)) {
-        *points = 3;
-        return i + 1;
-    }
     /* "75002 Paris", "1017 AB Amsterdam", "8001 Zuerich" */
-    if (parted && is_what(t, i + 1, WORD) && word_at(t, i + 1)->cap) {
-        unsigned k = i + 1;
-        while (k < i + 5 && is_name(t, k, false) && !has_role(t, k, CS_ROLE_UNIT))
-            k++;
-        while (k > i + 2 && !word_at(t, k - 1)->cap)
-            k--;
-        *points = digits == 5 ? 3 : 2;
-        return k;
-    }
+    *points = digits == 5 ? 3 : 2;
+    if (parted && is_capital(t, i + 1))
+        return town_behind(t, i + 1);
     /* "Springfield 62704" at the end */
     *points = 2;
-    return digits >= 4 && !is_what(t, i - 1, NUMBER) ? i + 1 : 0;
+    return !cs_word_is(t, i - 1, CS_WORD_NUMBER) ? i + 1 : 0;
 }
 
 /* Town, state, postcode, country: behind them, or `i`. */
-static unsigned tail(const struct text *t, unsigned i, struct proof *p)
+static unsigned tail(struct cs_words *t, unsigned i, struct proof *p)
 {
     unsigned k = i, words = 0, breaks = 0;
     bool parted = false;
     for (; k < i + 14 && k < t->count; k++) {
-        if (is_what(t, k, COMMA) || is_what(t, k, BREAK)) {
-            breaks += is_what(t, k, BREAK);
+        if (cs_word_is(t, k, CS_WORD_COMMA) || cs_word_is(t, k, CS_WORD_BREAK)) {
+            breaks += cs_word_is(t, k, CS_WORD_BREAK);
             parted = true;
             if (breaks > 4)
                 break;
             continue;
         }
         int points = 0;
-        unsigned end = k > i ? postcode(t, k, parted, &points) : 0;
+        unsigned end = k > i ? postcode(t, k, parted, p->points < 2, &points) : 0;
         if (end > 0) {
-            p->points += points;
+            p->points += points + (breaks > 1);
             return end;
         }
-        if (is_what(t, k, NUMBER) || !is_name(t, k, p->lower || parted) || ++words > 9)
+        if (cs_word_is(t, k, CS_WORD_NUMBER) && cs_word_at(t, k)->digits <= 2 && k > i &&
+            cs_word_is(t, k - 1, CS_WORD_COMMA))
+            continue; /* a region by its number */
+        if (cs_word_is(t, k, CS_WORD_NUMBER) || !is_name(t, k, p->lower || parted) || ++words > 9)
             break;
         parted = false;
     }
@@ -292,14 +193,16 @@ static unsigned tail(const struct text *t, unsigned i, struct proof *p)
 }
 
 /* ", Town" or ", Town, Country" up to the line's end, without a postcode. */
-static unsigned town(const struct text *t, unsigned i, struct proof *p)
+static unsigned town(struct cs_words *t, unsigned i, struct proof *p)
 {
     unsigned k = i;
-    for (unsigned n = 0; n < 2 && is_what(t, k, COMMA); n++) {
+    for (unsigned n = 0; n < 2 && cs_word_is(t, k, CS_WORD_COMMA); n++) {
         unsigned from = k + 1, end = from;
-        while (end < from + 4 && is_name(t, end, p->lower) && !has_role(t, end, CS_ROLE_UNIT))
+        while (end < from + 4 && is_name(t, end, p->lower) && !cs_word_has(t, end, CS_ROLE_UNIT))
             end++;
-        if (end == from || !is_end(t, end) || !(word_at(t, from)->cap || p->lower))
+        if (end > from && cs_word_is(t, end, CS_WORD_NUMBER) && cs_word_at(t, end)->digits <= 2)
+            end++; /* "Praha 3" */
+        if (end == from || !is_end(t, end) || !(cs_word_at(t, from)->cap || p->lower))
             break;
         k = end;
     }
@@ -309,95 +212,121 @@ static unsigned town(const struct text *t, unsigned i, struct proof *p)
 }
 
 /* All that may follow a street. */
-static void behind_street(const struct text *t, unsigned i, struct proof *p)
+static void behind_street(struct cs_words *t, unsigned i, struct proof *p)
 {
     unsigned street = i;
     i = units(t, i, p);
-    while (i > street && has_role(t, i, CS_ROLE_DIR))
+    while (i > street && cs_word_has(t, i, CS_ROLE_DIR))
         i++;
     unsigned end = tail(t, i, p);
     if (end == i)
         end = town(t, i, p);
+    for (unsigned n = 0; end > street && end == i && n < 3; n++)
+        if (cs_word_is(t, end + n, CS_WORD) && cs_word_at(t, end + n)->cap && n + 1 < 4)
+            p->more = n + 1;
+        else
+            break;
+    end += p->more; /* "Apt 4 Springfield" */
     /* "12 Angry Men Street Cred" */
-    if (end == street && p->typed && is_what(t, end, WORD) && word_at(t, end)->cap &&
-        word_at(t, end - 1)->end + 1 == word_at(t, end)->start &&
-        t->view->at[word_at(t, end - 1)->end - 1] != '.' && !has_role(t, end, CS_ROLE_TYPE))
+    if (end == street && p->typed && cs_word_is(t, end, CS_WORD) && cs_word_at(t, end)->cap &&
+        cs_word_at(t, end - 1)->end + 1 == cs_word_at(t, end)->start &&
+        t->view->at[cs_word_at(t, end - 1)->end - 1] != '.' && !cs_word_has(t, end, CS_ROLE_TYPE))
         p->points -= 2;
     p->end = end;
 }
 
 /* --- shapes --- */
 
-/* The name of a street behind its number, from `i` on: behind it, or 0. */
-static unsigned name_after(const struct text *t, unsigned i, struct proof *p)
+/* Does the street's type stand before its name, at `i`: "rue de la Paix", not "Avenue Road"? */
+static bool is_before(struct cs_words *t, unsigned i)
 {
-    unsigned first = i, end = 0, k;
-    bool pre = has_role(t, i, CS_ROLE_PRE) && !has_role(t, i, CS_ROLE_TYPE);
-    pre = pre || (has_role(t, i, CS_ROLE_PRE) && has_role(t, i + 1, CS_ROLE_PART));
-    p->lower = !pre && is_what(t, i, WORD) && !word_at(t, i)->cap;
-    for (k = i; k < first + NAME_MOST && is_name(t, k, p->lower); k++) {
-        if (has_role(t, k, CS_ROLE_UNIT) && k > first)
+    if (!cs_word_has(t, i, CS_ROLE_PRE))
+        return false;
+    for (unsigned k = i + 1; cs_word_has(t, i, CS_ROLE_TYPE) && k < i + 4 && is_name(t, k, false);
+         k++)
+        if (cs_word_has(t, k, CS_ROLE_TYPE))
+            return false;
+    return true;
+}
+
+/* The words of a name, from `first` on: behind the last. `typed`: behind that which is a street's
+ * type, or 0. */
+static unsigned name_words(struct cs_words *t, unsigned first, bool before, struct proof *p,
+                           unsigned *typed)
+{
+    unsigned k = first;
+    *typed = 0;
+    for (; k < first + NAME_MOST && is_name(t, k, p->lower); k++) {
+        if (cs_word_has(t, k, CS_ROLE_UNIT) && k > first)
             break;
-        if (has_role(t, k, CS_ROLE_MONTH) && k == first)
-            return 0;
-        if (pre)
+        if (before)
             continue;
-        if (k > first && has_role(t, k, CS_ROLE_TYPE | CS_ROLE_SOFT | CS_ROLE_TAIL)) {
-            p->points = has_role(t, k, CS_ROLE_TYPE | CS_ROLE_TAIL) ? 3 : 2;
-            p->typed = true;
-            end = k + 1;
-        } else if (has_role(t, k, CS_ROLE_TAIL)) {
-            p->points = 3;
-            end = k + 1;
-        }
+        bool type = k > first && cs_word_has(t, k, CS_ROLE_TYPE | CS_ROLE_SOFT);
+        if (!type && !cs_word_has(t, k, CS_ROLE_TAIL))
+            continue;
+        p->points = cs_word_has(t, k, CS_ROLE_TYPE | CS_ROLE_TAIL) ? 3 : 2;
+        p->typed = type && !cs_word_has(t, k, CS_ROLE_PART);
+        *typed = k + 1;
     }
-    while (k > first + 1 && !word_at(t, k - 1)->cap && !p->lower)
+    while (k > first + 1 && !cs_word_at(t, k - 1)->cap && !p->lower)
         k--; /* particles at the end belong to the sentence */
-    if (k == first)
+    return k;
+}
+
+/* The name of a street behind its number, from `first` on: behind it, or 0. */
+static unsigned name_after(struct cs_words *t, unsigned first, struct proof *p)
+{
+    bool before = is_before(t, first);
+    p->lower = cs_word_is(t, first, CS_WORD) && !cs_word_at(t, first)->cap;
+    if (before && (cs_word_at(t, first + 1)->cap || cs_word_has(t, first + 1, CS_ROLE_PART)))
+        p->lower = false;
+    if (cs_word_has(t, first, CS_ROLE_MONTH))
         return 0;
-    if (pre) {
-        if (k < first + 2)
-            return 0;
-        p->points = has_role(t, first, CS_ROLE_WEAK) ? 2 : 3;
+    unsigned end, k = name_words(t, first, before, p, &end);
+    if (k < first + 1 + before)
+        return 0;
+    if (before) {
+        p->points = cs_word_has(t, first, CS_ROLE_WEAK) ? 2 : 3;
         end = k;
     }
     if (end == 0 || (end < k && is_house(t, k)))
         end = k; /* a name alone */
-    while (has_role(t, end, CS_ROLE_DIR) && word_at(t, end)->end - word_at(t, end)->start <= 2)
+    while (cs_word_has(t, end, CS_ROLE_DIR) &&
+           cs_word_at(t, end)->end - cs_word_at(t, end)->start <= 3)
         end++;
     /* "Skogstien 106", "Piroska u. 97." */
-    if (is_house(t, end) && word_at(t, end)->digits <= 4 && !p->typed) {
+    if (is_house(t, end) && cs_word_at(t, end)->digits <= 4 && !p->typed) {
         end++;
         p->points++;
-        if (cs_view_at(t->view, word_at(t, end - 1)->end) == '.')
-            p->points += 0;
     }
     return end;
 }
 
-static bool number_first(const struct text *t, unsigned i, struct proof *p)
+static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i};
-    if (i >= 1 && has_role(t, i - 1, CS_ROLE_UNIT) && word_at(t, i - 1)->cap) {
-        unsigned next = i + 1 + (unsigned)is_what(t, i + 1, COMMA);
+    if (i >= 1 && cs_word_has(t, i - 1, CS_ROLE_UNIT) && cs_word_at(t, i - 1)->cap) {
+        unsigned next = i + 1 + (unsigned)cs_word_is(t, i + 1, CS_WORD_COMMA);
         if (is_house(t, next)) { /* "Flat 3, 12 High Street" */
             p->start = i - 1;
             p->points = 1;
             i = next;
         }
     }
-    if (!is_house(t, i) || is_what(t, i + 1, COMMA))
+    if (!is_house(t, i) || cs_word_is(t, i + 1, CS_WORD_COMMA))
         return false;
     unsigned name = i + 1;
     if (is_house(t, name))
         name++;
-    const struct word *w = word_at(t, name);
-    if (w->what == WORD && !w->cap && w->end - w->start <= 3 && has_role(t, name, CS_ROLE_PART) &&
-        has_role(t, name + 1, CS_ROLE_PRE))
+    const struct cs_word *w = cs_word_at(t, name);
+    if (w->is == CS_WORD && !w->cap && w->end - w->start <= 3 &&
+        cs_word_has(t, name, CS_ROLE_PART) && cs_word_has(t, name + 1, CS_ROLE_PRE))
         name++; /* bis, ter */
     int unit = p->points;
     unsigned end = name_after(t, name, p);
     if (end == 0)
+        return false;
+    if (p->points < 2 && is_year(t, p->start))
         return false;
     p->points += unit;
     behind_street(t, end, p);
@@ -406,49 +335,58 @@ static bool number_first(const struct text *t, unsigned i, struct proof *p)
     return true;
 }
 
-/* "Lindenstrasse 12", "Calle Mayor 5", "Andrassy ut 60": the name stands before the number. */
-static bool name_first(const struct text *t, unsigned i, struct proof *p)
+/* "Calle Mayor" before `end`. */
+static bool type_before(struct cs_words *t, unsigned end, struct proof *p)
 {
-    *p = (struct proof){.start = i};
-    if (!is_house(t, i) || word_at(t, i)->digits > 4 || i == 0)
-        return false;
-    unsigned k = i, low = i > NAME_MOST ? i - NAME_MOST : 0;
-    if (is_what(t, k - 1, COMMA) && k >= 2) /* "Via Roma, 12" */
-        k--;
-    unsigned last = k;
-    for (; k > low && is_name(t, k - 1, false); k--) {
-        if (k < last && has_role(t, k - 1, CS_ROLE_PRE) && word_at(t, k)->end) {
-            p->points = has_role(t, k - 1, CS_ROLE_WEAK) ? 2 : 3;
-            p->start = k - 1;
-            if (word_at(t, k - 1)->cap || !has_role(t, k - 1, CS_ROLE_WEAK))
-                break;
-            p->points = 0;
-        }
+    unsigned low = end > NAME_MOST ? end - NAME_MOST : 0;
+    for (unsigned k = end; k > low && is_name(t, k - 1, false); k--) {
+        bool weak = cs_word_has(t, k - 1, CS_ROLE_WEAK);
+        if (k == end || !cs_word_has(t, k - 1, CS_ROLE_PRE) || (weak && !cs_word_at(t, k - 1)->cap))
+            continue;
+        p->points = weak ? 2 : 3;
+        p->start = k - 1;
+        return true;
     }
-    if (p->points == 0 && last > 0 && has_role(t, last - 1, CS_ROLE_TAIL) &&
-        word_at(t, last - 1)->cap && last == i) {
-        p->points = 3;
-        p->start = last - 1;
-    }
-    if (p->points == 0 && last == i && last >= 2 && has_role(t, last - 1, CS_ROLE_TYPE) &&
-        is_name(t, last - 2, false) && word_at(t, last - 2)->cap) {
+    return false;
+}
+
+/* "Lindenstrasse", "Andrassy ut" before `end`; a name alone counts only on a corner. */
+static bool type_behind(struct cs_words *t, unsigned end, struct proof *p)
+{
+    if (end >= 2 && cs_word_has(t, end - 1, CS_ROLE_TYPE) && is_capital(t, end - 2)) {
         p->points = 2;
-        p->start = last - 2;
+        p->start = end - 2;
+        return true;
     }
-    if (p->points == 0)
+    if (!is_capital(t, end - 1))
         return false;
-    behind_street(t, i + 1, p);
+    p->points = cs_word_has(t, end - 1, CS_ROLE_TAIL) ? 3 : 0;
+    p->start = end - 1;
+    return true;
+}
+
+/* "Lindenstrasse 12", "Calle Mayor 5", "Andrassy ut 60": the name stands before the number. */
+static bool name_first(struct cs_words *t, unsigned i, struct proof *p)
+{
+    *p = (struct proof){.start = i, .end = i + 1};
+    if (!is_house(t, i) || cs_word_at(t, i)->digits > 4 || i == 0)
+        return false;
+    bool comma = i >= 2 && cs_word_is(t, i - 1, CS_WORD_COMMA); /* "Via Roma, 12" */
+    if (!type_before(t, i - comma, p) && (comma || !type_behind(t, i, p)))
+        return false;
+    if (p->points > 0)
+        behind_street(t, i + 1, p);
     return true;
 }
 
 /* "P.O. Box 12", "Postfach 71", "PSC 5605, Box 8122", "Unit 1009 Box 0219" */
-static bool box(const struct text *t, unsigned i, struct proof *p)
+static bool box(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i};
-    if (i > 0 && has_role(t, i - 1, CS_ROLE_BOX)) {
+    if (i > 0 && cs_word_has(t, i - 1, CS_ROLE_BOX)) {
         unsigned k = i - 1;
-        bool alone = word_at(t, k)->end - word_at(t, k)->start > 3;
-        while (k > 0 && i - k < 4 && has_role(t, k - 1, CS_ROLE_POST)) {
+        bool alone = cs_word_at(t, k)->end - cs_word_at(t, k)->start > 3;
+        while (k > 0 && i - k < 4 && cs_word_has(t, k - 1, CS_ROLE_POST)) {
             k--;
             alone = true;
         }
@@ -456,13 +394,16 @@ static bool box(const struct text *t, unsigned i, struct proof *p)
             return false;
         p->start = k;
         p->points = 3;
+        p->lower = !cs_word_at(t, k)->cap;
         if (k > 0 && is_house(t, k - 1))
             p->start = k - 1;
+        while (cs_word_is(t, i + 1, CS_WORD_NUMBER) && cs_word_at(t, i + 1)->digits <= 3)
+            i++; /* "Postfach 12 34" */
         behind_street(t, i + 1, p);
         return true;
     }
-    unsigned next = i + 1 + (unsigned)is_what(t, i + 1, COMMA);
-    if (i > 0 && is_what(t, i - 1, WORD) && has_role(t, next, CS_ROLE_BOX) &&
+    unsigned next = i + 1 + (unsigned)cs_word_is(t, i + 1, CS_WORD_COMMA);
+    if (i > 0 && cs_word_is(t, i - 1, CS_WORD) && cs_word_has(t, next, CS_ROLE_BOX) &&
         is_house(t, next + 1)) {
         p->start = i - 1;
         p->points = 3;
@@ -473,16 +414,17 @@ static bool box(const struct text *t, unsigned i, struct proof *p)
 }
 
 /* "FPO AE 13689": the line before it belongs to it. */
-static bool military(const struct text *t, unsigned i, struct proof *p)
+static bool military(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i, .end = i + 1};
-    if (i < 2 || word_at(t, i)->digits != 5 || !has_role(t, i - 2, CS_ROLE_MIL))
+    if (i < 2 || cs_word_at(t, i)->digits != 5 || !cs_word_has(t, i - 2, CS_ROLE_MIL) ||
+        cs_word_at(t, i - 1)->end - cs_word_at(t, i - 1)->start != 2)
         return false;
     p->start = i - 2;
-    p->points = 4;
+    p->points = 3;
     unsigned k = i - 2;
-    if (k > 1 && is_what(t, k - 1, BREAK))
-        for (k--; k > 0 && i - k < 8 && is_what(t, k - 1, WORD) && word_at(t, k - 1)->cap; k--)
+    if (k > 1 && cs_word_is(t, k - 1, CS_WORD_BREAK))
+        for (k--; k > 0 && i - k < 8 && cs_word_is(t, k - 1, CS_WORD); k--)
             p->start = k - 1;
     return true;
 }
@@ -493,56 +435,72 @@ static bool is_dull(const struct cs_view *view, size_t at)
     size_t end = at;
     while (end < view->len && end - at < 7 && cs_is_digit(view->at[end]))
         end++;
-    if (end - at > 5)
-        return true;
     char before = at > 0 ? view->at[at - 1] : '\n', next = cs_view_at(view, end);
-    if (!(before == ' ' || before == '\n' || before == '"' || before == '\'' || before == '(' ||
-          before == ',' || before == ':' || before == '>' || before == '\t' || before == ';' ||
-          before == '|'))
+    if (end - at > 5 || !cs_one_of(before, " \n\"'(,:>\t;|"))
         return true;
-    bool name_before =
-        before == ' ' && at >= 2 &&
-        (is_letter_at(view, at - 2) || view->at[at - 2] == '.' || view->at[at - 2] == ',');
     if (cs_is_letter(next) || next == '-' || next == '/')
         return false;
-    if (next == ' ')
-        return !name_before && !is_letter_at(view, end + 1) &&
-               !cs_is_digit(cs_view_at(view, end + 1));
-    return !name_before;
+    if (before == ' ' && at >= 2 &&
+        (cs_letter_at(view, at - 2) || cs_one_of(view->at[at - 2], ".,")))
+        return false; /* a name may stand before it */
+    return next != ' ' || (!cs_letter_at(view, end + 1) && !cs_is_digit(cs_view_at(view, end + 1)));
 }
 
-static bool is_address(const struct text *t, const struct proof *p)
+/* "the corner of Auenweg 85 and Main Street" */
+static void corner(struct cs_words *t, struct proof *p)
+{
+    unsigned first = p->start;
+    while (first > 0 && p->start - first < 3 && is_name(t, first - 1, false) &&
+           !spells(t, first - 1, "of"))
+        first--;
+    if (first < 2 || !spells(t, first - 1, "of") || !spells(t, first - 2, "corner"))
+        return;
+    p->points += 3;
+    p->start = first >= 3 && spells(t, first - 3, "the") ? first - 3 : first - 2;
+    unsigned k = p->end;
+    if (!spells(t, k, "and"))
+        return;
+    for (k++; k < p->end + 5 &&
+              (is_house(t, k) || (cs_word_is(t, k, CS_WORD) && cs_word_at(t, k)->cap));)
+        k++;
+    p->end = k;
+}
+
+static bool is_address(struct cs_words *t, const struct proof *p)
 {
     if (p->points >= 3)
         return true;
     if (p->points < 1)
         return false;
-    unsigned says = cs_cues_before(t->view, word_at(t, p->start)->start, CUE_BACK, CS_CUE_PLACE);
+    unsigned says = cs_cues_before(t->view, cs_word_at(t, p->start)->start, CUE_BACK, CS_CUE_PLACE);
     return (says & CS_CUE_PLACE) && p->points + (p->lower ? 1 : 2) >= 3;
 }
 
 size_t cs_find_address(struct cs_view *view, size_t at)
 {
-    static bool (*const shapes[])(const struct text *, unsigned,
+    static bool (*const shapes[])(struct cs_words *, unsigned,
                                   struct proof *) = {box, number_first, name_first, military};
     if (view->level < CS_PRIVACY_MEDIUM || is_dull(view, at))
         return at + 1;
-    struct text t;
+    struct cs_words t;
     t.view = view;
     size_t from = at > BACK_MOST ? at - BACK_MOST : 0;
-    while (from > 0 && from < at && is_letter_at(view, from) && is_letter_at(view, from - 1))
+    while (from > 0 && from < at && cs_letter_at(view, from) && cs_letter_at(view, from - 1))
         from++;
     size_t to = view->len - at > AHEAD_MOST ? at + AHEAD_MOST : view->len;
-    read_words(&t, from, to, at);
-    if (t.count == 0)
+    cs_words_read(&t, from, to, at);
+    if (t.at >= t.count || t.word[t.at].start != at)
         return at + 1;
     for (size_t i = 0; i < CS_COUNT(shapes); i++) {
         struct proof p;
-        if (!shapes[i](&t, t.at, &p) || p.end <= p.start || !is_address(&t, &p))
+        if (!shapes[i](&t, t.at, &p) || p.end <= p.start)
             continue;
-        size_t start = word_at(&t, p.start)->start, end = word_at(&t, p.end - 1)->end;
-        if (view->at[end - 1] == '.' && word_at(&t, p.end - 1)->what == WORD &&
-            !(word_at(&t, p.end - 1)->roles & (CS_ROLE_TYPE | CS_ROLE_TAIL)))
+        corner(&t, &p);
+        if (!is_address(&t, &p))
+            continue;
+        size_t start = cs_word_at(&t, p.start)->start, end = cs_word_at(&t, p.end - 1)->end;
+        if (view->at[end - 1] == '.' && cs_word_at(&t, p.end - 1)->is == CS_WORD &&
+            !cs_word_has(&t, p.end - 1, CS_ROLE_TYPE | CS_ROLE_TAIL))
             end--;
         cs_hit(view, CS_PII_ADDRESS, start, end);
         return end > at ? end : at + 1;

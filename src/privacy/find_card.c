@@ -86,7 +86,7 @@ static unsigned card_groups(const struct cs_digits *d)
 
 size_t cs_card_end(const struct cs_view *view, const struct cs_digits *d)
 {
-    if (d->plus || d->total < 12 || d->digits[0] < '2')
+    if (d->plus || d->total < 12)
         return 0;
     unsigned groups = card_groups(d);
     if (groups == 0)
@@ -98,12 +98,11 @@ size_t cs_card_end(const struct cs_view *view, const struct cs_digits *d)
     const struct issuer *issuer = issuer_of(d->digits, count);
     bool luhn = cs_luhn(d->digits, count);
     bool keyed = view->is_value && view->sense.kind == CS_PII_CREDIT_CARD;
-    if ((!issuer || !luhn) && view->level < CS_PRIVACY_HIGH)
+    if (!luhn && (!issuer || view->level < CS_PRIVACY_HIGH))
         return 0;
     unsigned says = keyed ? CS_CUE_CARD : cs_cues_before(view, d->start, CUE_BACK, CS_CUE_CARD);
-    if (!issuer || !luhn) /* a card with a slip of the pen */
-        return (says & CS_CUE_CARD) && (issuer || luhn) && count >= 13 ? end : 0;
-    if (issuer->cue)
+    /* New ranges, old ones, and (where more is to be found) slips of the pen. */
+    if (!issuer || !luhn || issuer->cue)
         return says & CS_CUE_CARD ? end : 0;
     /* One number of ten passes: whose number is it said to be? */
     return groups > 1 || (says & CS_CUE_CARD) || !(says & CS_CUE_OTHER) ? end : 0;
@@ -112,32 +111,46 @@ size_t cs_card_end(const struct cs_view *view, const struct cs_digits *d)
 /* Area, group and serial as they are issued. */
 static bool ssn_issued(const char *digits)
 {
-    if (memcmp(digits, "000", 3) == 0 || memcmp(digits, "666", 3) == 0 || digits[0] == '9')
+    if (memcmp(digits, "000", 3) == 0 || memcmp(digits, "666", 3) == 0)
         return false;
     return memcmp(digits + 3, "00", 2) != 0 && memcmp(digits + 5, "0000", 4) != 0;
 }
 
+/* Which group ends the first nine digits, however they are grouped; CS_GROUPS: none. */
+static unsigned ssn_last(const struct cs_digits *d, bool *whole)
+{
+    *whole = d->count >= 3 && d->group[0].len == 3 && d->group[1].len == 2 &&
+             d->group[2].len == 4 && d->group[1].sep == d->group[2].sep;
+    unsigned last = *whole ? 2 : d->count > 1 && d->group[0].len < 9 ? 1 : 0;
+    return d->group[last].first + d->group[last].len == 9 ? last : CS_GROUPS;
+}
+
+/* Does the text speak of social security? */
+static bool ssn_said(const struct cs_view *view, size_t start, size_t end)
+{
+    if (view->is_value && view->sense.kind == CS_PII_SSN)
+        return true;
+    size_t back = view->level == CS_PRIVACY_HIGH ? 2 * CUE_BACK : CUE_BACK;
+    return (cs_cues_before(view, start, back, CS_CUE_SSN) & CS_CUE_SSN) ||
+           (cs_cues_after(view, end, CS_CUE_SSN) & CS_CUE_SSN);
+}
+
 size_t cs_ssn_end(const struct cs_view *view, const struct cs_digits *d)
 {
+    bool whole;
     if (d->plus || d->total < 9 || d->group[0].sep == '(' || !ssn_issued(d->digits))
         return 0;
-    bool whole = d->count >= 3 && d->group[0].len == 3 && d->group[1].len == 2 &&
-                 d->group[2].len == 4 && d->group[1].sep == d->group[2].sep;
-    char sep = d->count > 1 ? d->group[1].sep : 0;
-    unsigned last = whole ? 2 : d->count > 1 && d->group[0].len < 9 ? 1 : 0;
-    if (d->group[last].first + d->group[last].len != 9)
+    unsigned last = ssn_last(d, &whole);
+    size_t end = last < CS_GROUPS ? cs_digits_end(d, last) : 0;
+    if (end == 0 || cs_open_behind(view, end))
         return 0;
-    size_t end = cs_digits_end(d, last);
-    if (cs_open_behind(view, end))
+    char sep = last > 0 ? d->group[1].sep : '-';
+    if (!cs_one_of(sep, "- ."))
         return 0;
-    bool keyed = view->is_value && view->sense.kind == CS_PII_SSN;
-    size_t back = view->level == CS_PRIVACY_HIGH ? 2 * CUE_BACK : CUE_BACK;
-    unsigned says = keyed ? CS_CUE_SSN : cs_cues_before(view, d->start, back, CS_CUE_SSN);
-    if (!(says & CS_CUE_SSN))
-        says |= cs_cues_after(view, end, CS_CUE_SSN);
-    if (says & CS_CUE_SSN)
-        return last == 0 || sep == '-' || sep == ' ' || sep == '.' ? end : 0;
-    return whole && sep == '-' && !(cs_cues_before(view, d->start, NEAR_BACK, 0) & CS_CUE_OTHER)
-               ? end
-               : 0;
+    if (ssn_said(view, d->start, end))
+        return end;
+    /* From 900 on they are of others: only where the text says so. */
+    if (!whole || sep != '-' || d->digits[0] == '9')
+        return 0;
+    return cs_cues_before(view, d->start, NEAR_BACK, 0) & CS_CUE_OTHER ? 0 : end;
 }

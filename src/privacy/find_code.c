@@ -3,7 +3,6 @@
 
 #include "privacy/personal.h"
 
-#define CUE_BACK     40
 #define IBAN_LONGEST 34
 #define CODE_LONGEST 20
 
@@ -54,30 +53,35 @@ static bool mod97(const char *text, unsigned len)
     return sum == 1;
 }
 
+/* Behind what may stand between two of its characters: a blank (also one that does not break), a
+ * dash, a dot. */
+static size_t iban_next(const struct cs_view *view, size_t i)
+{
+    if (cs_one_of(cs_view_at(view, i), " -.") && cs_is_alnum(cs_view_at(view, i + 1)))
+        return i + 1;
+    bool hard = (unsigned char)cs_view_at(view, i) == 0xC2 &&
+                (unsigned char)cs_view_at(view, i + 1) == 0xA0;
+    return hard ? i + 2 : i;
+}
+
 size_t cs_iban_end(const struct cs_view *view, size_t at)
 {
     char text[IBAN_LONGEST];
     if (at + 15 > view->len || !cs_is_letter(view->at[at + 1]) || !cs_is_digit(view->at[at + 2]))
         return 0;
     unsigned want = iban_len(upper(view->at[at]), upper(view->at[at + 1])), n = 0;
+    if (want == 0)
+        return 0;
     size_t i = at;
-    while (want > 0 && n < want && i < view->len) {
-        char c = view->at[i];
-        if (cs_is_alnum(c)) {
-            text[n++] = upper(c);
-            i++;
-        } else if (n >= 2 && (c == ' ' || c == '-' || c == '.') &&
-                   cs_is_alnum(cs_view_at(view, i + 1))) {
-            i++;
-        } else if (n >= 2 && (unsigned char)c == 0xC2 &&
-                   (unsigned char)cs_view_at(view, i + 1) ==
-                       0xA0) { /* a blank that does not break */
-            i += 2;
-        } else {
+    while (n < want && i < view->len) {
+        if (n >= 2)
+            i = iban_next(view, i);
+        char c = cs_view_at(view, i++);
+        if (!cs_is_alnum(c))
             return 0;
-        }
+        text[n++] = upper(c);
     }
-    if (want == 0 || n < want || !cs_is_digit(text[3]) || cs_is_alnum(cs_view_at(view, i)))
+    if (n < want || !cs_is_digit(text[3]) || cs_is_alnum(cs_view_at(view, i)))
         return 0;
     return mod97(text, n) ? i : 0;
 }
@@ -102,14 +106,10 @@ static size_t papers(struct cs_view *view, size_t at, size_t end)
 {
     if (end - at < 6 || end - at > CODE_LONGEST || !is_code(view->at + at, end - at, 6))
         return 0;
-    unsigned says =
-        cs_cues_before(view, at, CUE_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
-    if ((says & CS_CUE_PASSPORT) && end - at <= 10)
-        cs_hit(view, CS_PII_PASSPORT, at, end);
-    else if ((says & CS_CUE_DRIVER) || ((says & CS_CUE_LICENCE) && (says & CS_CUE_NUMBER)))
-        cs_hit(view, CS_PII_LICENCE, at, end);
-    else
+    enum cs_pii paper = cs_paper_before(view, at);
+    if (paper == CS_PII_COUNT || (paper == CS_PII_PASSPORT && end - at > 10))
         return 0;
+    cs_hit(view, paper, at, end);
     return end;
 }
 

@@ -19,22 +19,29 @@ static size_t octet(const struct cs_view *view, size_t at, unsigned *value)
     return i;
 }
 
-/* Things that are written the same: "Chrome/100.0.12.110", "lib-1.2.3.4", "==1.2.3.4". */
+/* Does what stands right before it say so: "Chrome/100.0.12.110", "lib-1.2.3.4", "==1.2.3.4"? */
+static bool joined_version(char second, char before)
+{
+    if (before == '/')
+        return cs_is_alnum(second);
+    if (before == '-' || before == '+')
+        return cs_is_letter(second);
+    if (before == '=')
+        return cs_one_of(second, "=><~");
+    return cs_one_of(before, "^~#");
+}
+
+/* Things that are written the same: versions, numbers of headings. */
 static bool is_version(const struct cs_view *view, size_t at, size_t end, const unsigned octets[4])
 {
-    char before = at > 0 ? view->at[at - 1] : '\0';
-    char second = at > 1 ? view->at[at - 2] : '\0';
-    if (before == '/' && cs_is_alnum(second))
+    char before = at > 0 ? view->at[at - 1] : '\n';
+    if (joined_version(at > 1 ? view->at[at - 2] : '\0', before))
         return true;
-    if ((before == '-' || before == '+') && cs_is_letter(second))
-        return true;
-    if (before == '^' || before == '~' || before == '#')
-        return true;
-    if (before == '=' && (second == '=' || second == '>' || second == '<' || second == '~'))
+    if (octets[0] == 0 && octets[1] + octets[2] + octets[3] > 0)
         return true;
     bool small = octets[0] < 32 && octets[1] < 32 && octets[2] < 32 && octets[3] < 32;
-    if (small && (at == 0 || before == '\n') && cs_view_at(view, end) == ' ' &&
-        cs_is_upper(cs_view_at(view, end + 1))) /* a heading's number */
+    if (small && (before == '\n' || before == '>') && cs_view_at(view, end) == ' ' &&
+        cs_is_letter(cs_view_at(view, end + 1))) /* a heading's */
         return true;
     unsigned says = cs_cues_before(view, at, CUE_BACK, CS_CUE_VERSION | CS_CUE_HOST);
     return (says & CS_CUE_VERSION) != 0 && !(says & CS_CUE_HOST);
@@ -75,44 +82,59 @@ static bool is_ip6(const char *at, size_t len)
     return inet_pton(AF_INET6, text, bytes) == 1;
 }
 
+/* Hex digits and colons around a colon. */
+struct run {
+    size_t start, end;
+    unsigned colons;
+    bool twice, dotted, digits;
+};
+
+static void read_run(const struct cs_view *view, size_t at, struct run *r)
+{
+    *r = (struct run){.start = at};
+    while (r->start > 0 && at - r->start < IP6_LONGEST && is_hex(view->at[r->start - 1]))
+        r->start--;
+    for (r->end = r->start; r->end < view->len && r->end - r->start <= IP6_LONGEST; r->end++) {
+        char c = view->at[r->end];
+        if (!is_hex(c) && c != ':' && !(c == '.' && r->colons > 1))
+            return;
+        r->twice = r->twice || (c == ':' && r->end > r->start && view->at[r->end - 1] == ':');
+        r->colons += c == ':';
+        r->dotted = r->dotted || c == '.';
+        r->digits = r->digits || cs_is_digit(c);
+    }
+}
+
+/* Does a word, or more of the same, stand before or behind? */
+static bool is_inside(const struct cs_view *view, const struct run *r)
+{
+    if (cs_is_wordy(view, r->end) || cs_view_at(view, r->end) == ':')
+        return true;
+    return r->start > 0 &&
+           (cs_is_wordy(view, r->start - 1) || cs_one_of(view->at[r->start - 1], ":."));
+}
+
 size_t cs_find_ip6(struct cs_view *view, size_t at)
 {
-    size_t start = at, end = at;
-    unsigned colons = 0;
-    bool twice = false;
-    while (start > 0 && at - start < IP6_LONGEST && is_hex(view->at[start - 1]))
-        start--;
-    while (
-        end < view->len && end - start <= IP6_LONGEST &&
-        (is_hex(view->at[end]) || view->at[end] == ':' || (colons > 1 && view->at[end] == '.'))) {
-        if (view->at[end] == ':') {
-            twice = twice || (end > start && view->at[end - 1] == ':');
-            colons++;
-        }
-        end++;
-    }
-    size_t go_on = end > at ? end : at + 1;
+    struct run r;
+    read_run(view, at, &r);
+    /* With one colon it is a key and its value, who knows of what. */
+    if (r.colons < 2 || r.end <= at)
+        return at + 1;
+    size_t go_on = r.end;
     /* A dot, or one colon, at the end is the sentence's. */
-    while (end > start &&
-           (view->at[end - 1] == '.' ||
-            (view->at[end - 1] == ':' && end - start > 1 && view->at[end - 2] != ':')))
-        end--;
-    if (view->level < CS_PRIVACY_MEDIUM || (colons != 7 && !twice) || colons < 2)
+    while (r.end > r.start + 1 && (view->at[r.end - 1] == '.' ||
+                                   (view->at[r.end - 1] == ':' && view->at[r.end - 2] != ':')))
+        r.end--;
+    if (view->level < CS_PRIVACY_MEDIUM || is_inside(view, &r))
         return go_on;
-    char before = start > 0 ? view->at[start - 1] : '\0', behind = cs_view_at(view, end);
-    if (before == ':' || before == '.' || before == '_' || cs_is_alnum(before) ||
-        (unsigned char)before >= 0x80 || cs_is_wordy(view, end) || behind == ':')
+    if (r.colons != 7 && !r.twice && !(r.dotted && r.colons == 6)) /* a time, a machine's MAC */
         return go_on;
-    if (!is_ip6(view->at + start, end - start))
+    if (!r.digits && r.colons < 4) /* "::" of a language, "Foo::Bee" */
         return go_on;
-    /* "::" in a language, ".foo::bee": hex digits alone make no address there. */
-    bool letters_only = true;
-    for (size_t i = start; i < end; i++)
-        letters_only = letters_only && !cs_is_digit(view->at[i]);
-    if (letters_only && colons < 4)
-        return go_on;
-    cs_hit(view, CS_PII_IP_ADDRESS, start, end);
-    return go_on > end ? go_on : end;
+    if (is_ip6(view->at + r.start, r.end - r.start))
+        cs_hit(view, CS_PII_IP_ADDRESS, r.start, r.end);
+    return go_on;
 }
 
 size_t cs_ip_keyed(const struct cs_view *view, size_t start, size_t end)

@@ -10,9 +10,7 @@
 /* What may stand before the '@', of ASCII; beyond that everything may. */
 static bool is_local(char c)
 {
-    return cs_is_alnum(c) || (unsigned char)c >= 0x80 || c == '.' || c == '_' || c == '-' ||
-           c == '+' || c == '%' || c == '\'' || c == '&' || c == '~' || c == '!' || c == '$' ||
-           c == '*' || c == '{' || c == '}' || c == '^' || c == '=' || c == '/' || c == '#';
+    return cs_is_alnum(c) || (unsigned char)c >= 0x80 || cs_one_of(c, "._-+%'&~!$*{}^=/#");
 }
 
 /* Those that are more often a sign of the text around it than a part of it. */
@@ -91,42 +89,42 @@ static size_t host_end(const struct cs_view *view, size_t at)
     return is_file_end(view->at + dot, end - dot) ? 0 : end;
 }
 
-/* The start of what stands before the '@'. */
+/* "a b"@example.com: where it opens, or `at`. */
+static size_t quoted_start(const struct cs_view *view, size_t at)
+{
+    size_t open = at - 1;
+    while (open > 0 && at - open < LOCAL_LONGEST && view->at[open - 1] != '"' &&
+           view->at[open - 1] != '\n')
+        open--;
+    return open > 0 && open < at - 1 && view->at[open - 1] == '"' ? open - 1 : at;
+}
+
+/* Blanks and quotation marks beyond ASCII end it; how long the one at `i` is, or 0. */
+static size_t sign_len(char c)
+{
+    return (unsigned char)c == 0xC2                               ? 2
+           : (unsigned char)c == 0xE2 || (unsigned char)c == 0xE3 ? 3
+                                                                  : 0;
+}
+
+/* The start of what stands before the '@', or `at`. */
 static size_t local_start(const struct cs_view *view, size_t at)
 {
     size_t i = at;
-    if (i > 1 && view->at[i - 1] == '"') { /* "a b"@example.com */
-        size_t open = i - 1;
-        while (open > 0 && at - open < LOCAL_LONGEST && view->at[open - 1] != '"' &&
-               view->at[open - 1] != '\n')
-            open--;
-        return open > 0 && open < i - 1 && view->at[open - 1] == '"' ? open - 1 : at;
-    }
-    while (i > 0 && at - i < LOCAL_LONGEST && is_local(view->at[i - 1]))
-        i--;
+    if (i > 1 && view->at[i - 1] == '"')
+        return quoted_start(view, at);
     /* Of what is rare, only what stands within: 'name=ann@example.com' begins behind the sign. */
-    for (size_t k = at; k > i; k--) {
-        char c = view->at[k - 1];
-        if (c == '=' || c == '/' || c == '{' || c == '}' || c == '$' || c == '*' || c == '!' ||
-            c == '#' || c == '^') {
-            i = k;
-            break;
-        }
-    }
-    while (i < at && (is_rare(view->at[i]) || view->at[i] == '.' || view->at[i] == '-'))
+    while (i > 0 && at - i < LOCAL_LONGEST && is_local(view->at[i - 1]) &&
+           !cs_one_of(view->at[i - 1], "=/{}$*!#^") && sign_len(view->at[i - 1]) == 0)
+        i--;
+    if (i > 0)
+        i += sign_len(view->at[i - 1]) > 0 ? sign_len(view->at[i - 1]) - 1 : 0;
+    while (i < at && (is_rare(view->at[i]) || cs_one_of(view->at[i], ".-")))
         i++;
-    /* "%3Aann", "%20ann": what a URL hid. */
-    if (at - i > 3 && view->at[i] == '%')
+    if (at > i + 3 && view->at[i] == '%') /* "%3Aann", "%20ann": what a URL hid */
         i += 3;
     while (i < at && ((unsigned char)view->at[i] & 0xC0) == 0x80)
         i++;
-    /* Quotation marks and blanks beyond ASCII */
-    for (size_t k = at; k > i; k--)
-        if ((unsigned char)view->at[k - 1] == 0xE2 || (unsigned char)view->at[k - 1] == 0xE3 ||
-            (unsigned char)view->at[k - 1] == 0xC2) {
-            i = k - 1 + ((unsigned char)view->at[k - 1] == 0xC2 ? 2 : 3);
-            break;
-        }
     return i < at ? i : at;
 }
 
@@ -138,12 +136,30 @@ static bool is_url(const struct cs_view *view, size_t start, size_t at, size_t e
         char c = view->at[i - 1];
         if (c == '/' && i > 2 && view->at[i - 2] == '/' && view->at[i - 3] == ':')
             return !(i > 9 && memcmp(view->at + i - 10, "mailto:", 7) == 0);
-        if (c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' || c == '<' || c == '?' ||
-            c == '&')
+        if (cs_one_of(c, " \n\t\"'<?&"))
             break;
     }
     if (at - start == 3 && memcmp(view->at + start, "git", 3) == 0)
         return cs_view_at(view, end) == ':' || cs_view_at(view, end) == '/';
+    return false;
+}
+
+/* "Message-ID: <...>", "In-Reply-To:", "References:": names of messages. */
+static bool is_message(const struct cs_view *view, size_t start)
+{
+    static const char *const heads[] = {"message-id:", "in-reply-to:", "references:"};
+    size_t i = start;
+    if (i == 0 || view->at[i - 1] != '<')
+        return false;
+    for (i--; i > 0 && start - i < 4 && (view->at[i - 1] == ' ' || view->at[i - 1] == '\n');)
+        i--;
+    for (size_t k = 0; k < CS_COUNT(heads); k++) {
+        size_t n = strlen(heads[k]);
+        char folded[16];
+        if (i >= n && cs_cue_fold(view->at + i - n, n, folded, sizeof folded) == n &&
+            memcmp(folded, heads[k], n) == 0)
+            return true;
+    }
     return false;
 }
 
@@ -158,7 +174,7 @@ size_t cs_find_mail(struct cs_view *view, size_t at)
     size_t end = host_end(view, after);
     if (end == 0)
         return after;
-    if (view->at[at - 1] == '.' || is_url(view, start, at, end))
+    if (view->at[at - 1] == '.' || is_url(view, start, at, end) || is_message(view, start))
         return end;
     cs_hit(view, CS_PII_EMAIL, start, end);
     return end;

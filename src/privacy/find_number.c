@@ -3,7 +3,6 @@
 
 #include "privacy/personal.h"
 
-#define CUE_BACK  32
 #define LOOK_MOST 64 /* bytes of one number with all its groups */
 
 /* One byte of ASCII for a blank or a dash of Unicode, and how long that is; 0: none. */
@@ -139,14 +138,10 @@ static size_t papers(struct cs_view *view, const struct cs_digits *d)
     size_t end = cs_digits_end(d, 0);
     if (d->plus || d->group[0].sep || len < 6 || len > 12 || cs_open_behind(view, end))
         return 0;
-    unsigned says =
-        cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_LICENCE);
-    if ((says & CS_CUE_PASSPORT) && len >= 7 && len <= 9)
-        cs_hit(view, CS_PII_PASSPORT, d->start, end);
-    else if ((says & CS_CUE_DRIVER) || ((says & CS_CUE_LICENCE) && (says & CS_CUE_NUMBER)))
-        cs_hit(view, CS_PII_LICENCE, d->start, end);
-    else
+    enum cs_pii paper = cs_paper_before(view, d->start);
+    if (paper == CS_PII_COUNT || (paper == CS_PII_PASSPORT && (len < 7 || len > 9)))
         return 0;
+    cs_hit(view, paper, d->start, end);
     return end;
 }
 
@@ -195,34 +190,9 @@ static bool is_dull(const struct cs_view *view, size_t at, size_t end)
            next != ')' && next != '(' && (unsigned char)next < 0x80;
 }
 
-size_t cs_find_number(struct cs_view *view, size_t at)
+/* With its groups: whose is it? */
+static size_t grouped(struct cs_view *view, size_t at, size_t end)
 {
-    if (cs_open_before(view, at))
-        return word_end(view, at + 1);
-    size_t end = at;
-    bool sign = !cs_is_digit(view->at[at]);
-    while (end < view->len && (cs_is_digit(view->at[end]) || (sign && end - at < 2)))
-        end++;
-    if (!sign && end - at <= 4) { /* days, months and years */
-        size_t date = birth(view, at);
-        if (date > 0)
-            return date;
-    }
-    if (is_dull(view, at, end))
-        return word_end(view, end);
-    if (end - at <= 3 && !sign && view->at[end] == '.') {
-        size_t ip = cs_ip4_end(view, at);
-        if (ip > 0) {
-            if (view->level >= CS_PRIVACY_MEDIUM)
-                cs_hit(view, CS_PII_IP_ADDRESS, at, ip);
-            return ip;
-        }
-    }
-    if (end - at == 8 && !sign) {
-        size_t date = birth(view, at);
-        if (date > 0)
-            return date;
-    }
     struct cs_digits d;
     if (!cs_digits_read(view, at, &d))
         return word_end(view, end);
@@ -247,4 +217,33 @@ size_t cs_find_number(struct cs_view *view, size_t at)
         return found;
     }
     return refused(view, &d);
+}
+
+/* Four numbers with dots, or a date that is somebody's birth. */
+static size_t dotted(struct cs_view *view, size_t at, size_t end)
+{
+    size_t digits = end - at;
+    size_t found = digits <= 4 ? birth(view, at) : 0;
+    if (found == 0 && digits <= 3 && cs_view_at(view, end) == '.') {
+        found = cs_ip4_end(view, at);
+        if (found > 0 && view->level >= CS_PRIVACY_MEDIUM)
+            cs_hit(view, CS_PII_IP_ADDRESS, at, found);
+    }
+    return found == 0 && digits == 8 ? birth(view, at) : found;
+}
+
+size_t cs_find_number(struct cs_view *view, size_t at)
+{
+    if (cs_open_before(view, at))
+        return word_end(view, at + 1);
+    size_t end = at;
+    bool sign = !cs_is_digit(view->at[at]);
+    while (end < view->len && (cs_is_digit(view->at[end]) || (sign && end - at < 2)))
+        end++;
+    if (view->at[at] == '(' && cs_view_at(view, end) != ')')
+        return at + 1; /* around the number, or more than it */
+    size_t found = sign ? 0 : dotted(view, at, end);
+    if (found > 0)
+        return found;
+    return is_dull(view, at, end) ? word_end(view, end) : grouped(view, at, end);
 }

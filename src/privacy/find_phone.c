@@ -6,6 +6,7 @@
 #define CUE_BACK  40
 #define NEAR_BACK 16
 #define EXT_MOST  6
+#define NO_PHONE  (CS_CUE_CARD | CS_CUE_SSN | CS_CUE_PASSPORT | CS_CUE_DRIVER | CS_CUE_BIRTH)
 
 /* Codes of countries, and how many digits follow. What is not here is no code. */
 static const struct country {
@@ -119,8 +120,24 @@ static enum sure north_american(const struct cs_digits *d, unsigned *last)
     if (from == 1 && d->group[1].sep != one && d->group[1].sep != ' ')
         return POSSIBLE;
     if (one == '-')
-        return valid ? CERTAIN : POSSIBLE;
+        return valid ? CERTAIN : d->digits[d->group[from].first] >= '2' ? LIKELY : POSSIBLE;
     return valid ? LIKELY : POSSIBLE;
+}
+
+/* How many groups from the first on, of two digits and more, make at most twelve; with `sep`
+ * between, from the third on (0: with whatever). */
+static unsigned groups_of(const struct cs_digits *d, unsigned most, char sep, unsigned *digits)
+{
+    unsigned i = 0;
+    *digits = 0;
+    while (i < d->count && i < most && *digits + d->group[i].len <= 12 && d->group[i].len >= 2) {
+        if (i > 0 && d->group[i].sep == '(')
+            break;
+        if (i > 1 && (sep ? d->group[i].sep != sep : d->group[i].sep == '/'))
+            break;
+        *digits += d->group[i++].len;
+    }
+    return i;
 }
 
 /* "(11) 98427-6314", "(030) 1234567", "(0) 20 ..." */
@@ -128,45 +145,35 @@ static enum sure with_area(const struct cs_digits *d, unsigned *last)
 {
     if (d->group[0].sep != '(' || d->count < 2 || d->group[1].sep != ')' || d->group[0].len > 6)
         return NO;
-    unsigned digits = 0, i = 0;
-    while (i < d->count && i < 5 && digits + d->group[i].len <= 12 && d->group[i].len >= 2 &&
-           d->group[i].sep != '/')
-        digits += d->group[i++].len;
-    if (i < 2 || digits < 7)
+    unsigned digits, n = groups_of(d, 5, 0, &digits);
+    if (n < 2 || digits < 7)
         return NO;
-    *last = i - 1;
-    if (d->group[0].len < 2 || digits < 8)
+    *last = n - 1;
+    if (digits < 9)
         return POSSIBLE;
-    bool zero = d->digits[0] == '0';
-    if (d->group[0].len == 2 && i == 3 && digits >= 10 && d->group[2].len == 4)
+    if (d->digits[0] == '0' ||
+        (d->group[0].len == 2 && n == 3 && digits >= 10 && d->group[2].len == 4))
         return CERTAIN;
-    return zero && digits >= 9 ? CERTAIN : digits >= 9 && d->group[0].len < 5 ? LIKELY : POSSIBLE;
+    return d->group[0].len < 5 ? LIKELY : POSSIBLE;
 }
 
 /* "07052 662992", "020 7946 0958", "0431 35 06 90", "06-65334860", "030/123456" */
 static enum sure with_trunk(const struct cs_digits *d, unsigned *last)
 {
-    if (d->digits[0] != '0' || d->digits[1] == '0' || d->count < 2 || d->group[0].sep == '(' ||
-        d->group[0].len < 2 || d->group[0].len > 5)
+    if (d->digits[0] != '0' || d->digits[1] == '0' || d->count < 2)
         return NO;
-    unsigned digits = 0, i = 0;
-    char sep = d->count > 2 ? d->group[2].sep : ' ';
-    while (i < d->count && i < 6 && digits + d->group[i].len <= 12 && d->group[i].len >= 2 &&
-           (i < 2 || d->group[i].sep == sep) && (i == 0 || d->group[i].sep != '('))
-        digits += d->group[i++].len;
-    if (i < 2 || digits < 8)
+    if (d->group[0].sep == '(' || d->group[0].len < 2 || d->group[0].len > 5)
         return NO;
-    *last = i - 1;
-    char first = d->group[1].sep;
-    if (digits < 9 || first == ')' || (first == '.' && i < 4))
+    char first = d->group[1].sep, sep = d->count > 2 ? d->group[2].sep : ' ';
+    unsigned digits, n = groups_of(d, 6, sep, &digits);
+    if (n < 2 || digits < 8)
+        return NO;
+    *last = n - 1;
+    if (digits < 9 || first == ')' || (first == '.' && n < 4))
         return POSSIBLE;
-    if (first == ' ' && i > 4 && d->group[0].len > 2 && i > 5)
-        return POSSIBLE;
-    if (i > 2 && first != sep && !(first == '/' || first == '-'))
-        return POSSIBLE;
-    if (i == 2 && d->group[1].len < 5)
-        return POSSIBLE;
-    return LIKELY;
+    if (n == 2)
+        return d->group[1].len < 5 ? POSSIBLE : LIKELY;
+    return first == sep || cs_one_of(first, "/-") ? LIKELY : POSSIBLE;
 }
 
 /* "98765 43210", "612 345 678", "11 98427-6314", "0412 345 678": only where it stands alone. */
@@ -185,27 +192,30 @@ static enum sure grouped(const struct cs_digits *d, unsigned *last)
     return POSSIBLE;
 }
 
+/* Does `word` stand at `i`, in any case? */
+static bool stands(const struct cs_view *view, size_t i, const char *word, size_t n)
+{
+    char folded[16];
+    return i < view->len && view->len - i >= n &&
+           cs_cue_fold(view->at + i, n, folded, sizeof folded) == n && memcmp(folded, word, n) == 0;
+}
+
 /* " x12", ", ext. 345", "#7" behind the number. */
 static size_t extension(const struct cs_view *view, size_t end)
 {
-    static const char *const words[] = {"extension", "ext.", "ext", "extn", "durchwahl",
-                                        "poste",     "x.",   "x",   "#"};
+    static const char *const words[] = {"extension", "extn", "ext.", "ext", "durchwahl",
+                                        "poste",     "x.",   "x",    "#"};
     size_t i = end;
-    while (i < view->len && i - end < 2 && (view->at[i] == ' ' || view->at[i] == ','))
+    while (i - end < 2 && cs_one_of(cs_view_at(view, i), " ,"))
         i++;
     for (size_t k = 0; k < CS_COUNT(words); k++) {
         size_t n = strlen(words[k]), j = i + n;
-        if (view->len - i < n || i >= view->len)
+        if (!stands(view, i, words[k], n))
             continue;
-        char folded[16];
-        if (cs_cue_fold(view->at + i, n, folded, sizeof folded) != n ||
-            memcmp(folded, words[k], n) != 0)
-            continue;
-        while (j < view->len && j - i < n + 2 &&
-               (view->at[j] == ' ' || view->at[j] == ':' || view->at[j] == '.'))
+        while (j - i < n + 2 && cs_one_of(cs_view_at(view, j), " :."))
             j++;
         size_t digits = j;
-        while (j < view->len && j - digits <= EXT_MOST && cs_is_digit(view->at[j]))
+        while (j - digits <= EXT_MOST && cs_is_digit(cs_view_at(view, j)))
             j++;
         if (j > digits && j - digits <= EXT_MOST && !cs_is_wordy(view, j))
             return j;
@@ -213,7 +223,14 @@ static size_t extension(const struct cs_view *view, size_t end)
     return end;
 }
 
-/* Something else that is written with the same digits: an epoch, a small decimal. */
+static bool is_year(const struct cs_digits *d, unsigned i)
+{
+    const char *at = d->digits + d->group[i].first;
+    return d->group[i].len == 4 &&
+           ((at[0] == '1' && at[1] == '9') || (at[0] == '2' && at[1] == '0'));
+}
+
+/* Something else that is written with the same digits: an epoch. */
 static bool is_clock(const struct cs_digits *d)
 {
     return d->count == 1 && !d->plus && (d->total == 10 || d->total == 13) && d->digits[0] == '1' &&
@@ -248,31 +265,46 @@ static bool in_row(const struct cs_view *view, const struct cs_digits *d, unsign
     return before || behind || d->more;
 }
 
+/* Without a word beside it, where more is to be found: groups as people write them. */
+static bool is_plausible(const struct cs_digits *d, unsigned last, unsigned digits)
+{
+    return last > 0 && last < 5 && digits >= 9 && digits <= 12 && d->group[0].len >= 2 &&
+           d->group[last].len >= 2 && d->group[1].sep != '.' && d->group[1].sep != '/';
+}
+
+/* With a word beside it. */
+static bool is_said(const struct cs_view *view, const struct cs_digits *d, unsigned last,
+                    unsigned says)
+{
+    unsigned digits = d->group[last].first + d->group[last].len;
+    if (says & CS_CUE_PHONE)
+        return digits >= 7 || (last > 0 && digits >= 6 && d->group[1].sep == ' ');
+    if (digits >= (last > 0 ? 6u : 9u) &&
+        (cs_cues_after(view, cs_digits_end(d, last), CS_CUE_LINE) & CS_CUE_LINE))
+        return true;
+    if (says & CS_CUE_CALL)
+        return digits >= (last > 0 ? 7u : 9u) && !is_clock(d) && d->group[0].len < 12;
+    if ((says & CS_CUE_NUMBER) && !(says & CS_CUE_OTHER))
+        return last > 0 && digits >= 8 && d->group[1].sep != '.';
+    return false;
+}
+
 static bool is_believed(const struct cs_view *view, const struct cs_digits *d, unsigned last,
                         enum sure sure)
 {
-    size_t end = cs_digits_end(d, last);
-    unsigned digits = d->group[last].first + d->group[last].len;
     if (sure == CERTAIN)
-        return !(cs_cues_before(view, d->start, NEAR_BACK, CS_CUE_PHONE | CS_CUE_CALL) &
-                 CS_CUE_OTHER) ||
-               d->plus || d->group[0].sep == '(';
-    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL);
-    if (says & CS_CUE_PHONE)
-        return digits >= 7 || (last > 0 && digits >= 5);
-    unsigned after = cs_cues_after(view, end, CS_CUE_LINE);
-    if ((after & CS_CUE_LINE) && digits >= 6 && (last > 0 || digits >= 9))
-        return true;
-    if (sure == LIKELY)
-        return !(says & CS_CUE_OTHER) && !in_row(view, d, last);
-    if (says & CS_CUE_CALL)
-        return digits >= 7 && !is_clock(d) && d->group[0].len < 12;
-    if ((says & CS_CUE_NUMBER) && !(says & CS_CUE_OTHER))
-        return last > 0 && digits >= 8 && d->group[1].sep != '.';
-    if (view->level < CS_PRIVACY_HIGH || (says & CS_CUE_OTHER) || in_row(view, d, last))
+        return d->plus || d->group[0].sep == '(' ||
+               !(cs_cues_before(view, d->start, NEAR_BACK, CS_CUE_PHONE | CS_CUE_CALL) &
+                 CS_CUE_OTHER);
+    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL | NO_PHONE);
+    if (says & NO_PHONE)
         return false;
-    return last > 0 && last < 5 && digits >= 9 && digits <= 12 && d->group[0].len >= 2 &&
-           d->group[last].len >= 2 && d->group[1].sep != '.' && d->group[1].sep != '/';
+    if (is_said(view, d, last, says))
+        return true;
+    if ((says & CS_CUE_OTHER) || in_row(view, d, last))
+        return false;
+    return sure == LIKELY || (view->level == CS_PRIVACY_HIGH &&
+                              is_plausible(d, last, d->group[last].first + d->group[last].len));
 }
 
 size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
@@ -281,11 +313,13 @@ size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
         return 0;
     unsigned last = 0;
     enum sure sure = shape_of(d, &last);
-    if (sure == NO)
+    if (sure == NO || (d->count > 1 && is_year(d, 0) && is_year(d, 1))) /* "2007-2009" */
         return 0;
     size_t end = cs_digits_end(d, last), whole = extension(view, end);
     if (whole == end && cs_open_behind(view, end))
         return 0;
+    if (whole > end && sure == POSSIBLE && d->total >= 7)
+        sure = LIKELY;
     return is_believed(view, d, last, sure) ? whole : 0;
 }
 

@@ -103,27 +103,51 @@ static void keyed_ssn(struct cs_view *view, size_t start, size_t end)
         cs_hit(view, CS_PII_SSN, start, end);
 }
 
-/* Words and numbers, as on an envelope; a URL, a path, another kind of address is none. */
+/* In running text the key may be a word of the sentence: most words begin with a capital? */
+static bool is_envelope(const struct cs_view *view, size_t start, size_t end)
+{
+    unsigned words = 0, capitals = 0;
+    for (size_t i = start; i < end; i++) {
+        if (i > start && view->at[i - 1] != ' ' && view->at[i - 1] != '\n')
+            continue;
+        char c = view->at[i];
+        words++;
+        capitals += cs_is_upper(c) || cs_is_digit(c) || (unsigned char)c >= 0xC3;
+    }
+    return words >= 2 && capitals * 2 >= words &&
+           (cs_is_digit(view->at[start]) || cs_is_upper(view->at[start]) ||
+            (unsigned char)view->at[start] >= 0xC3);
+}
+
+/* A sign of a URL, a program, another kind of address. */
+static bool is_no_address(const struct cs_view *view, size_t i, size_t end)
+{
+    char c = view->at[i];
+    return cs_one_of(c, "@<{=_\\[?`*!") || (c == ':' && i + 1 < end && view->at[i + 1] != ' ');
+}
+
+/* Words and numbers, as on an envelope. */
 static void keyed_address(struct cs_view *view, bool weak, size_t start, size_t end)
 {
     unsigned digits = 0, letters = 0, blanks = 0;
-    if (end - start < 4 || end - start > 240)
+    bool alone = view->is_value && start == 0;
+    if (end - start < 4 || end - start > (alone ? 240 : 120) || cs_one_of(view->at[start], "/."))
         return;
     for (size_t i = start; i < end; i++) {
         char c = view->at[i];
         digits += cs_is_digit(c);
         letters += cs_is_letter(c) || (unsigned char)c >= 0xC3;
         blanks += c == ' ' || c == '\n' || (unsigned char)c == 0xC2;
-        if (c == '@' || c == '<' || c == '{' || c == '=' || c == '_' || c == '\\' || c == '[')
-            return;
-        if (c == ':' && i + 1 < end && view->at[i + 1] != ' ')
+        if (is_no_address(view, i, end))
             return;
     }
-    if (letters < 3 || blanks == 0 || (weak && digits == 0) || (digits == 0 && letters < 6))
+    if (letters < 3 || blanks == 0)
         return;
-    if (view->at[start] == '/' || view->at[start] == '.')
+    /* In running text a name may follow, and the address on the next line. */
+    if (digits == 0 && (weak || !alone || letters < 6))
         return;
-    cs_hit(view, CS_PII_ADDRESS, start, end);
+    if ((alone && !weak) || is_envelope(view, start, end))
+        cs_hit(view, CS_PII_ADDRESS, start, end);
 }
 
 static void keyed_papers(struct cs_view *view, enum cs_pii kind, size_t start, size_t end)

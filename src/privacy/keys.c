@@ -1,5 +1,6 @@
 /* What a key says about its value, and which words hint at what. */
 #include "privacy/page.h"
+#include "privacy/secret.h"
 
 #define KEY_MAX 64
 
@@ -77,9 +78,44 @@ struct cs_sense cs_key_sense(struct cs_str key)
             f.count--;
         r = f.len ? find_end(&f) : NULL;
     }
-    if (!r || r->kind == CS_PII_COUNT)
+    if (!r)
+        return cs_key_secret(key);
+    if (r->kind == CS_PII_COUNT)
         return CS_NO_SENSE;
     return (struct cs_sense){r->kind, (r->flags & CS_KEY_WEAK) != 0};
+}
+
+static uint64_t eight(const char *at)
+{
+    uint64_t n;
+    memcpy(&n, at, 8);
+    return n;
+}
+
+static unsigned hash(struct cs_str key)
+{
+    uint64_t h = key.len;
+    if (key.len >= 8)
+        h = (eight(key.at) ^ eight(key.at + key.len - 8) * 31) + key.len;
+    else
+        for (size_t i = 0; i < key.len; i++)
+            h = h << 8 | (unsigned char)key.at[i];
+    return (unsigned)((h * 0x9E3779B97F4A7C15u) >> 56) % CS_KEYS_KEPT;
+}
+
+struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key)
+{
+    if (key.len == 0)
+        return CS_NO_SENSE;
+    if (key.len > CS_KEY_KEPT)
+        return cs_key_sense(key);
+    struct cs_kept_key *k = &page->kept[hash(key)];
+    if (k->len != key.len || memcmp(k->at, key.at, key.len) != 0) {
+        k->sense = cs_key_sense(key);
+        k->len = (uint8_t)key.len;
+        memcpy(k->at, key.at, key.len);
+    }
+    return k->sense;
 }
 
 /* --- cues --- */

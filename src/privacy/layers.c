@@ -3,13 +3,23 @@
 #include "base/utf8.h"
 #include "privacy/page.h"
 
-static void step(struct cs_layer *l, size_t here, size_t below, bool whole)
+static void step(struct cs_layer *l, size_t here, size_t below, unsigned bytes, unsigned took)
 {
     if (l->count == l->cap) {
         l->cap = l->cap ? l->cap * 2 : 64;
         l->steps = cs_realloc(l->steps, l->cap, sizeof *l->steps);
     }
-    l->steps[l->count++] = (struct cs_step){here, below, whole};
+    l->steps[l->count++] = (struct cs_step){here, below, (uint8_t)bytes, (uint8_t)took};
+}
+
+void cs_layer_bits(struct cs_layer *layer)
+{
+    size_t n = cs_block_count(layer->len);
+    if (n > layer->block_cap) {
+        layer->block_cap = n + n / 2;
+        layer->blocks = cs_realloc(layer->blocks, layer->block_cap, sizeof *layer->blocks);
+    }
+    cs_blocks_read(layer->at, layer->len, layer->blocks);
 }
 
 static int hex(const char *at, size_t left)
@@ -73,38 +83,13 @@ static uint32_t character(const char *at, size_t left, unsigned *bytes)
     const unsigned char *p = (const unsigned char *)at;
     if (left >= 2 && p[0] == 0xC2) {
         *bytes = 2;
-        return p[1] & 0x3F ? (uint32_t)(p[1] & 0x3F) | 0x80 : 0x80;
+        return 0x80 | (p[1] & 0x3F);
     }
     if (left >= 3 && (p[0] == 0xE2 || p[0] == 0xE3 || p[0] == 0xEF)) {
         *bytes = 3;
         return (uint32_t)(p[0] & 15) << 12 | (uint32_t)(p[1] & 63) << 6 | (p[2] & 63);
     }
     return 0;
-}
-
-static bool folds_here(const char *at, size_t left)
-{
-    unsigned n;
-    char to;
-    uint32_t c = character(at, left, &n);
-    return c && (fold(c, &to) || invisible(c));
-}
-
-static bool escape_here(const char *at, size_t left)
-{
-    return left >= 2 && memchr("nrtu\"/\\bf", at[1], 9);
-}
-
-bool cs_page_folds(const char *at, size_t len, bool escapes)
-{
-    if (escapes)
-        for (const char *p = at; (p = memchr(p, '\\', len - (size_t)(p - at))); p++)
-            if (escape_here(p, len - (size_t)(p - at)))
-                return true;
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)at[i] >= 0xC2 && folds_here(at + i, len - i))
-            return true;
-    return false;
 }
 
 /* Reads the escape at `at`; returns its length, 0 if it is none. */
@@ -158,45 +143,56 @@ static unsigned undo(const char *at, size_t left, char out[4], unsigned *n)
     return *n ? took : 0;
 }
 
+bool cs_page_folds(const struct cs_page *page, size_t from, size_t to)
+{
+    const struct cs_layer *l = &page->layers[page->top];
+    char out[4];
+    unsigned n;
+    for (size_t i = from;; i++) {
+        i = CS_BLOCK_NEXT(l->blocks, odd, CS_SET, i, to);
+        if (i == to)
+            return false;
+        if (undo(l->at + i, to - i, out, &n))
+            return true;
+    }
+}
+
 bool cs_page_push(struct cs_page *page, size_t from, size_t to, bool json)
 {
     if (page->top + 1 >= CS_LAYERS)
         return false;
-    const char *at = page->layers[page->top].at;
+    const struct cs_layer *below = &page->layers[page->top];
     struct cs_layer *l = &page->layers[page->top + 1];
     cs_buf_clear(&l->bytes);
     l->count = 0;
+    l->from = from;
     l->json = json;
-    step(l, 0, from, false);
-    size_t done = from;
+    size_t done = from, len = 0;
     char *out = cs_buf_room(&l->bytes, to - from + 1);
-    size_t len = 0;
-    for (size_t i = from; i < to;) {
-        unsigned char c = (unsigned char)at[i];
-        if (c != '\\' && c < 0xC2) {
-            i++;
-            continue;
-        }
+    for (size_t i = from;;) {
+        i = CS_BLOCK_NEXT(below->blocks, odd, CS_SET, i, to);
+        if (i == to)
+            break;
         char is[4];
-        unsigned n = 0, took = undo(at + i, to - i, is, &n);
+        unsigned n = 0, took = undo(below->at + i, to - i, is, &n);
         if (!took) {
             i++;
             continue;
         }
-        memcpy(out + len, at + done, i - done);
+        memcpy(out + len, below->at + done, i - done);
         len += i - done;
-        step(l, len, i, true);
+        step(l, len, i, n, took);
         memcpy(out + len, is, n);
         len += n;
         i += took;
-        step(l, len, i, false);
         done = i;
     }
-    memcpy(out + len, at + done, to - done);
+    memcpy(out + len, below->at + done, to - done);
     len += to - done;
     cs_buf_added(&l->bytes, len);
     l->at = l->bytes.at;
     l->len = len;
+    cs_layer_bits(l);
     page->top++;
     return true;
 }
@@ -206,28 +202,29 @@ void cs_page_pop(struct cs_page *page)
     page->top--;
 }
 
-/* The last step at or before `here` that has bytes there. */
-static const struct cs_step *step_of(const struct cs_layer *l, size_t here, size_t *next)
+/* The last thing undone that begins at or before `here`; NULL: none. */
+static const struct cs_step *step_of(const struct cs_layer *l, size_t here)
 {
     size_t low = 0, high = l->count;
-    while (high - low > 1) {
+    while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (l->steps[mid].here <= here)
-            low = mid;
+            low = mid + 1;
         else
             high = mid;
     }
-    *next = low + 1 < l->count ? l->steps[low + 1].below : 0;
-    return &l->steps[low];
+    return low ? &l->steps[low - 1] : NULL;
 }
 
+/* Where the byte `here` begins in the layer below, or ends. */
 static size_t below(const struct cs_layer *l, size_t here, bool end)
 {
-    size_t next;
-    const struct cs_step *s = step_of(l, end && here ? here - 1 : here, &next);
-    if (!s->whole)
-        return s->below + (here - s->here);
-    return end ? next : s->below;
+    const struct cs_step *s = step_of(l, here);
+    if (!s)
+        return l->from + here + end;
+    if (here < s->here + s->bytes)
+        return end ? s->below + s->took : s->below;
+    return s->below + s->took + (here - s->here - s->bytes) + end;
 }
 
 void cs_page_raw(const struct cs_page *page, size_t *start, size_t *end, uint8_t *escapes)
@@ -235,9 +232,10 @@ void cs_page_raw(const struct cs_page *page, size_t *start, size_t *end, uint8_t
     *escapes = 0;
     for (unsigned k = page->top; k > 0; k--) {
         const struct cs_layer *l = &page->layers[k];
+        bool some = *end > *start;
         *start = below(l, *start, false);
-        *end = below(l, *end, true);
-        if (*escapes == 0 && l->json && *end > *start &&
+        *end = some ? below(l, *end - 1, true) : *start;
+        if (*escapes == 0 && l->json && some &&
             memchr(page->layers[k - 1].at + *start, '\\', *end - *start))
             *escapes = (uint8_t)k;
     }

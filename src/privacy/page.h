@@ -9,24 +9,27 @@
 #ifndef CS_PRIVACY_PAGE_H
 #define CS_PRIVACY_PAGE_H
 
+#include "privacy/blocks.h"
 #include "privacy/find.h"
 
 #define CS_LAYERS 3 /* the message, and escapes undone twice */
 
-/* From here on (to the next step) byte `here` + i comes from `below` + i; or, if `whole`, all of
- * these bytes are the one escape that begins at `below`. */
+/* One thing that was undone. */
 struct cs_step {
     size_t here, below;
-    bool whole;
+    uint8_t bytes, took; /* this many bytes here are that many below */
 };
 
 struct cs_layer {
     const char *at;
     size_t len;
+    size_t from;           /* where it begins in the layer below */
     struct cs_step *steps; /* NULL in layer 0 */
     size_t count, cap;
     struct cs_buf bytes; /* kept for the next string */
-    bool json;           /* undoes the escapes of a JSON string */
+    struct cs_block *blocks;
+    size_t block_cap;
+    bool json; /* undoes the escapes of a JSON string */
 };
 
 struct cs_hit {
@@ -40,7 +43,15 @@ struct cs_hits {
     size_t count, cap;
 };
 
-#define CS_KEYS_KEPT 64
+/* Keys come again and again: what they mean is kept. */
+#define CS_KEYS_KEPT 256
+#define CS_KEY_KEPT  30 /* bytes */
+
+struct cs_kept_key {
+    uint8_t len;
+    char at[CS_KEY_KEPT];
+    struct cs_sense sense;
+};
 
 struct cs_page {
     const struct cs_detector *detector;
@@ -50,15 +61,13 @@ struct cs_page {
     bool json;      /* the form */
     struct cs_spans *spans;
     struct cs_name_memory *names;
+    struct cs_matcher *matcher; /* of patterns; made when first wanted */
     struct cs_layer layers[CS_LAYERS];
     unsigned top;
     struct cs_hits hits; /* of one view; the first `settled` are disjoint and in order */
     struct cs_hits spare;
     size_t settled;
-    struct {
-        struct cs_str key;
-        struct cs_sense sense;
-    } kept[CS_KEYS_KEPT]; /* keys come again */
+    struct cs_kept_key kept[CS_KEYS_KEPT];
 };
 
 /* --- layers.c --- */
@@ -67,8 +76,10 @@ struct cs_page {
  * different; what comes out is the new top layer. False: too many layers. */
 bool cs_page_push(struct cs_page *page, size_t from, size_t to, bool json);
 void cs_page_pop(struct cs_page *page);
-/* Is there anything in it that a new layer would undo? */
-bool cs_page_folds(const char *at, size_t len, bool escapes);
+/* Reads the bits of a layer whose text is there. */
+void cs_layer_bits(struct cs_layer *layer);
+/* Is there anything in [from, to) of the top layer that a new layer would undo? */
+bool cs_page_folds(const struct cs_page *page, size_t from, size_t to);
 /* Bytes of the message that [start, end) of the top layer comes from. */
 void cs_page_raw(const struct cs_page *page, size_t *start, size_t *end, uint8_t *escapes);
 
@@ -80,9 +91,10 @@ void cs_page_settle(struct cs_page *page);
 /* Hits become spans. `offset`: of the view in the top layer. */
 void cs_page_flush(struct cs_page *page, size_t offset, bool is_number, bool is_key);
 
-/* --- anchors.c, structure.c --- */
+/* --- anchors.c, structure.c, tables.c --- */
 
-void cs_find_anchors(struct cs_view *view);
+/* `offset`: of the view in the top layer. */
+void cs_find_anchors(struct cs_view *view, size_t offset);
 /* The ':' or '=' after a key, the '>' of a tag. */
 void cs_find_keyed(struct cs_view *view, size_t at);
 /* Columns under a header row, and other keys that do not stand beside their value. */
@@ -90,6 +102,11 @@ void cs_find_tables(struct cs_view *view);
 /* Asks whoever knows about values under such a key. */
 void cs_keyed(struct cs_view *view, struct cs_sense sense, struct cs_str key, size_t start,
               size_t end);
+
+/* --- keys.c --- */
+
+/* As cs_key_sense. */
+struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key);
 
 /* --- keys_table.c --- */
 

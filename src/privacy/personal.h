@@ -5,6 +5,8 @@
 #ifndef CS_PRIVACY_PERSONAL_H
 #define CS_PRIVACY_PERSONAL_H
 
+#include <string.h>
+
 #include "privacy/find.h"
 
 /* --- cues.c --- */
@@ -39,6 +41,9 @@ unsigned cs_cue_of(const char *word, size_t len);
 unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsigned want);
 /* The same for the first two words behind `at`. */
 unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want);
+
+/* Whose paper a number before which `at` stands is: PASSPORT, LICENCE, or CS_PII_COUNT. */
+enum cs_pii cs_paper_before(const struct cs_view *view, size_t at);
 
 /* --- find_number.c --- */
 
@@ -97,6 +102,11 @@ static inline bool cs_is_wordy(const struct cs_view *view, size_t i)
 {
     char c = cs_view_at(view, i);
     return cs_is_alnum(c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static inline bool cs_one_of(char c, const char *these)
+{
+    return c != '\0' && strchr(these, c) != NULL;
 }
 
 static inline bool cs_is_upper(char c)

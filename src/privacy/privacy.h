@@ -20,7 +20,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/str.h"
 
 /*
@@ -70,7 +69,7 @@ bool cs_privacy_level_parse(struct cs_str name, enum cs_privacy_level *level);
 
 /* A pattern (PCRE2 syntax) or words of the user's own; found at every level from `level` on. */
 struct cs_custom {
-    struct cs_str name;    /* [A-Z][A-Z_]*, at most 24 bytes: the tokens are [NAME_1] */
+    struct cs_str name; /* [A-Z_]*, at most 24 bytes, none that is built in: tokens are [NAME_1] */
     struct cs_str pattern; /* or empty, and: */
     const struct cs_str *words;
     size_t word_count;
@@ -95,6 +94,8 @@ CS_DEFINE_CLEANUP(struct cs_detector, cs_detector_unref)
 /* The name in tokens of a kind; of a CUSTOM: of that one. */
 struct cs_str cs_detector_name(const struct cs_detector *detector, enum cs_pii kind,
                                unsigned custom);
+/* Is it one of the secrets? Of a CUSTOM: did whoever made it say so? */
+bool cs_detector_secret(const struct cs_detector *detector, enum cs_pii kind, unsigned custom);
 /* Changes with every change of the built-in rules: part of what was decided with it. */
 const char *cs_detector_version(void);
 
@@ -233,17 +234,21 @@ struct cs_vault_key {
     unsigned char bytes[32];
 };
 
-/* From the variable CAISSON_PRIVACY_KEY (64 hex digits, or 43 of base64url), else from what
- * `command` prints, else from the file "privacy.key" in the data directory, which is made, with
- * mode 0600, if it is not there. */
-int cs_vault_key_load(const char *data_dir, const char *command, struct cs_vault_key *key,
+/* From the variable CAISSON_PRIVACY_KEY (64 hex digits, or 43 of base64url), else from `printed`,
+ * what the command of the settings has printed (cs_tools_command runs it; NULL: there is none),
+ * else from the file "privacy.key" in the data directory, which is made, with mode 0600, if it is
+ * not there. CS_SYSTEM: others can read that file. */
+int cs_vault_key_load(const char *data_dir, const char *printed, struct cs_vault_key *key,
                       struct cs_err *err);
 
-/* Entries that are new since the last time, sealed; 0: there are none. `owner`: whose vault it is
- * ("tenant/session"); what was sealed for one cannot be opened as another's. */
+/* Entries that are new since the last time, sealed. 1: `sealed` has them; 0: there are none.
+ * `owner`: whose vault it is ("tenant/session"); what was sealed for one cannot be opened as
+ * another's. What was sealed has to be kept: without it, whatever is sealed later cannot be opened.
+ */
 int cs_vault_seal(struct cs_vault *vault, const struct cs_vault_key *key, struct cs_str owner,
                   struct cs_buf *sealed, struct cs_err *err);
-/* Each of what cs_vault_seal gave, in that order. CS_DENIED: it was changed, or is of another. */
+/* Each of what cs_vault_seal gave, in that order, into a new vault. CS_DENIED: it was changed, or
+ * is of another; then the vault is no good any more. */
 int cs_vault_open(struct cs_vault *vault, const struct cs_vault_key *key, struct cs_str owner,
                   struct cs_str sealed, struct cs_err *err);
 
@@ -295,17 +300,18 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
 /*
  * What one request asks for, its member "privacy": "high", or {"level": "high", "patterns":
  * [{"name", "pattern"}], "words": [{"name", "values"} or a word alone, which is a WORD]}.
- * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for.
+ * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be
+ * NULL: it is switched off.
  */
+struct cs_arena;
+struct cs_json_val;
 struct cs_privacy_wish {
-    enum cs_privacy_level level; /* CS_PRIVACY_OFF: none */
-    struct cs_str customs;       /* JSON, lent by the request; empty: none */
+    enum cs_privacy_level level;     /* CS_PRIVACY_OFF: none */
+    const struct cs_custom *customs; /* in the arena */
+    size_t custom_count;
 };
 int cs_privacy_wish(const struct cs_privacy *privacy, struct cs_json_val from,
-                    struct cs_privacy_wish *wish, struct cs_err *err);
-/* The detector with the customs of such a wish on top; to be unreferenced. */
-int cs_privacy_detector_with(const struct cs_privacy *privacy, struct cs_str customs,
-                             struct cs_detector **detector, struct cs_err *err);
+                    struct cs_arena *arena, struct cs_privacy_wish *wish, struct cs_err *err);
 /* What the house's own patterns must find, or must not. */
 struct cs_custom_example {
     struct cs_str name, text;

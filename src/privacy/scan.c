@@ -7,12 +7,14 @@
  */
 #include "base/mem.h"
 #include "privacy/page.h"
+#include "privacy/regex.h"
 
 #define DEPTH 64 /* keys are known down to here */
 
 struct lexer {
     struct cs_page *page;
     const char *at;
+    const struct cs_block *blocks;
     size_t i, end;
     size_t done; /* everything before has been looked at */
     unsigned depth;
@@ -23,6 +25,7 @@ struct lexer {
     } frames[DEPTH];
     struct cs_str key; /* of the value to come */
     struct cs_sense sense;
+    struct cs_str name; /* {"name": "DB_PASSWORD", "value": ...} */
 };
 
 void cs_spans_done(struct cs_spans *spans)
@@ -45,8 +48,8 @@ static void look(struct cs_view *view, size_t offset, bool is_number, bool is_ke
         cs_keyed(view, view->sense, view->key, 0, view->len);
     if (page->customs)
         cs_find_custom(page->detector, view);
-    cs_find_anchors(view);
-    if (!is_number && memchr(view->at, '\n', view->len))
+    cs_find_anchors(view, offset);
+    if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);
     if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
         cs_page_settle(page);
@@ -88,8 +91,7 @@ static bool like_json(const char *at, size_t len)
 static void scan_text(struct cs_page *page, size_t from, size_t to, const struct lexer *under,
                       bool is_key)
 {
-    const char *at = page->layers[page->top].at;
-    bool pushed = cs_page_folds(at + from, to - from, true) && cs_page_push(page, from, to, false);
+    bool pushed = cs_page_folds(page, from, to) && cs_page_push(page, from, to, false);
     if (pushed)
         look_at(page, 0, page->layers[page->top].len, under, false, is_key);
     else
@@ -108,11 +110,11 @@ static void scan_inside(struct cs_page *page, size_t from, size_t to, const stru
         scan_text(page, from, to, under, is_key);
 }
 
-static void scan_string(struct cs_page *page, size_t from, size_t to, const struct lexer *under,
-                        bool is_key)
+/* The inside of a JSON string; `escapes`: are there any? */
+static void scan_string(struct cs_page *page, size_t from, size_t to, bool escapes,
+                        const struct lexer *under, bool is_key)
 {
-    const char *at = page->layers[page->top].at;
-    if (!memchr(at + from, '\\', to - from)) {
+    if (!escapes) {
         scan_text(page, from, to, under, is_key);
         return;
     }
@@ -137,39 +139,19 @@ static bool plain_key(const char *at, size_t len)
     return true;
 }
 
-static struct cs_sense sense_of(struct cs_page *page, struct cs_str key)
+/* The end of the string that begins at `i`, or where the text ends. */
+static size_t string_end(const struct lexer *l, size_t i, bool *escapes)
 {
-    if (key.len == 0 || key.len > 64)
-        return CS_NO_SENSE;
-    unsigned h = (unsigned char)key.at[0] * 31u + (unsigned char)key.at[key.len - 1] * 7u +
-                 (unsigned char)key.at[key.len / 2] * 3u + (unsigned)key.len;
-    h %= CS_KEYS_KEPT;
-    if (!cs_str_eq(page->kept[h].key, key)) {
-        /* Only keys of the message itself stay where they are. */
-        struct cs_sense sense = cs_key_sense(key);
-        if (page->top > 0)
-            return sense;
-        page->kept[h].key = key;
-        page->kept[h].sense = sense;
+    *escapes = false;
+    for (;;) {
+        i = CS_BLOCK_NEXT(l->blocks, quote, CS_SET, i, l->end);
+        if (i == l->end || l->at[i] == '"')
+            return i;
+        *escapes = true;
+        i += 2;
+        if (i > l->end)
+            return l->end;
     }
-    return page->kept[h].sense;
-}
-
-/* The end of the string that begins after the quote at `i`, or where the text ends. */
-static size_t string_end(const char *at, size_t i, size_t end)
-{
-    while (i < end) {
-        const char *q = memchr(at + i, '"', end - i);
-        if (!q)
-            return end;
-        size_t j = (size_t)(q - at), slashes = 0;
-        while (j - slashes > i && at[j - slashes - 1] == '\\')
-            slashes++;
-        if (slashes % 2 == 0)
-            return j;
-        i = j + 1;
-    }
-    return end;
 }
 
 static size_t blanks(const char *at, size_t i, size_t end)
@@ -179,26 +161,46 @@ static size_t blanks(const char *at, size_t i, size_t end)
     return i;
 }
 
-static void string(struct lexer *l)
+/* What the value to come stands under: its key, or the name that was given before. */
+static void under(struct lexer *l, struct cs_str key)
 {
-    size_t from = l->i + 1, to = string_end(l->at, from, l->end);
+    bool named = cs_str_is(key, "value") || cs_str_is(key, "Value");
+    l->key = named && l->name.len ? l->name : key;
+    l->sense = cs_page_sense(l->page, l->key);
+}
+
+static bool names(struct cs_str key)
+{
+    return cs_str_is(key, "name") || cs_str_is(key, "Name") || cs_str_is(key, "key") ||
+           cs_str_is(key, "Key") || cs_str_is(key, "field");
+}
+
+/* False: it is a part of a program, and no value. */
+static bool string(struct lexer *l)
+{
+    bool escapes;
+    size_t from = l->i + 1, to = string_end(l, from, &escapes);
     size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
+    if (l->depth == 0 && l->key.len == 0 && next < l->end && !memchr(":,\"", l->at[next], 3))
+        return false;
     bool object = l->depth == 0 || l->depth > DEPTH || l->frames[l->depth - 1].object;
     if (object && next < l->end && l->at[next] == ':') {
         struct cs_str key = cs_strn(l->at + from, to - from);
         l->key = (struct cs_str){0};
         l->sense = CS_NO_SENSE;
         if (!plain_key(key.at, key.len))
-            scan_string(l->page, from, to, NULL, true);
-        l->key = key;
-        l->sense = sense_of(l->page, key);
+            scan_string(l->page, from, to, escapes, NULL, true);
+        under(l, key);
         l->i = next + 1;
     } else {
         if (to > from)
-            scan_string(l->page, from, to, l, false);
+            scan_string(l->page, from, to, escapes, l, false);
+        if (to - from < 64 && names(l->key))
+            l->name = cs_strn(l->at + from, to - from);
         l->i = to < l->end ? to + 1 : to;
     }
     l->done = l->i;
+    return true;
 }
 
 static bool word(const struct lexer *l, const char *is)
@@ -233,6 +235,7 @@ static void open(struct lexer *l, bool object)
     if (l->depth < DEPTH)
         l->frames[l->depth] = (struct frame){l->key, l->sense, object};
     l->depth++;
+    l->name = (struct cs_str){0};
     if (object) {
         l->key = (struct cs_str){0};
         l->sense = CS_NO_SENSE;
@@ -269,8 +272,7 @@ static bool lex(struct lexer *l)
         l->i++;
         return true;
     case '"':
-        string(l);
-        return true;
+        return string(l);
     case '{':
     case '[':
         open(l, l->at[l->i] == '{');
@@ -279,6 +281,7 @@ static bool lex(struct lexer *l)
     case ']':
         if (l->depth)
             l->depth--;
+        l->name = (struct cs_str){0};
         forget(l);
         l->i++;
         return true;
@@ -306,9 +309,11 @@ static void scan_json(struct cs_page *page, size_t from, size_t to)
     struct lexer l;
     l.page = page;
     l.at = page->layers[page->top].at;
+    l.blocks = page->layers[page->top].blocks;
     l.i = l.done = from;
     l.end = to;
     l.depth = 0;
+    l.name = (struct cs_str){0};
     forget(&l);
     while (l.i < to)
         if (!lex(&l)) {
@@ -330,17 +335,18 @@ void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, en
                            .spans = spans};
     page.layers[0].at = text.at;
     page.layers[0].len = text.len;
+    cs_layer_bits(&page.layers[0]);
     size_t first = blanks(text.at, 0, text.len);
     if (form == CS_FORM_GUESS)
         page.json = first < text.len && memchr("{[\"", text.at[first], 3);
-    size_t before = spans->count;
-    (void)before;
     if (page.json)
         scan_json(&page, 0, text.len);
     else
         scan_text(&page, 0, text.len, NULL, false);
     cs_name_memory_free(page.names);
-    for (unsigned i = 1; i < CS_LAYERS; i++) {
+    cs_matcher_free(page.matcher);
+    for (unsigned i = 0; i < CS_LAYERS; i++) {
+        free(page.layers[i].blocks);
         free(page.layers[i].steps);
         cs_buf_done(&page.layers[i].bytes);
     }

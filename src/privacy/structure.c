@@ -1,8 +1,7 @@
 /*
- * Keys and their values in running text: lines, assignments, headers, tags, tables.
+ * Keys and their values in running text, beside each other: lines, assignments, headers, tags.
  *
  *     Name: value      KEY=value       "key": "value"      key => 'value'      <key>value</key>
- *     --key value      a,b\n1,2        | a | b |           a  b (by blanks)    (a, b) VALUES (1, 2)
  */
 #include <strings.h>
 
@@ -192,7 +191,7 @@ static void tag(struct cs_view *view, size_t at)
     while (end < at && !is(view, end, BLANK))
         end++;
     struct cs_str key = cs_strn(view->at + i, end - i);
-    struct cs_sense sense = cs_key_sense(key);
+    struct cs_sense sense = cs_page_sense(view->page, key);
     if (sense.kind == CS_PII_COUNT)
         return;
     size_t stop = at + LINE_MAX_ < view->len ? at + LINE_MAX_ : view->len;
@@ -216,176 +215,11 @@ void cs_find_keyed(struct cs_view *view, size_t at)
     struct cs_str key = key_before(view, at, c == ':');
     if (key.len == 0)
         return;
-    struct cs_sense sense = cs_key_sense(key);
+    struct cs_sense sense = cs_page_sense(view->page, key);
     if (sense.kind == CS_PII_COUNT)
         return;
     size_t value = at + 1;
     if ((c == ':' && after == '=') || (c == '=' && after == '>'))
         value++;
     value_at(view, key, sense, value, c == '=');
-}
-
-/* --- tables --- */
-
-#define COLUMNS  64
-#define ROW_MAX  8192
-#define HEAD_MAX 40 /* bytes of a column's name */
-
-struct table {
-    char by; /* ',', '\t', ';', '|', ' ' (two and more); 0: none */
-    unsigned count;
-    unsigned senses; /* columns that mean something */
-    struct {
-        struct cs_str key;
-        struct cs_sense sense;
-    } columns[COLUMNS];
-};
-
-struct cell {
-    size_t start, end;
-};
-
-/* A cell between quotes: `i` goes behind it. */
-static struct cell quoted_cell(const struct cs_view *view, size_t *i, size_t end)
-{
-    struct cell c = {++*i, end};
-    while (*i < end && (view->at[*i] != '"' || cs_view_at(view, *i + 1) == '"'))
-        *i += view->at[*i] == '"' ? 2 : 1;
-    if (*i < end)
-        c.end = *i;
-    return c;
-}
-
-static bool parts(const struct cs_view *view, size_t i, char by)
-{
-    return view->at[i] == by && (by != ' ' || cs_view_at(view, i + 1) == ' ');
-}
-
-static size_t blanks(const struct cs_view *view, size_t i, size_t end)
-{
-    while (i < end && view->at[i] == ' ')
-        i++;
-    return i;
-}
-
-/* The cell at `i`, which goes to the sign behind it, or to the end. */
-static struct cell cell(const struct cs_view *view, size_t *i, size_t end, char by)
-{
-    struct cell c = {*i, end};
-    bool quoted = *i < end && view->at[*i] == '"' && by != ' ';
-    if (quoted)
-        c = quoted_cell(view, i, end);
-    while (*i < end && !parts(view, *i, by))
-        ++*i;
-    if (!quoted && *i < end)
-        c.end = *i;
-    while (c.end > c.start && is(view, c.end - 1, BLANK))
-        c.end--;
-    return c;
-}
-
-/* The cells of a line; 0: too many. */
-static unsigned split(const struct cs_view *view, size_t i, size_t end, char by,
-                      struct cell cells[COLUMNS])
-{
-    unsigned n = 0;
-    i = blanks(view, i, end);
-    if (by == '|' && i < end && view->at[i] == '|')
-        i++;
-    for (; n < COLUMNS; i++) {
-        i = blanks(view, i, end);
-        struct cell c = cell(view, &i, end, by);
-        if (i >= end && by == '|' && c.end <= c.start && n > 0)
-            return n; /* after the last bar */
-        cells[n++] = c;
-        if (i >= end)
-            return n;
-    }
-    return 0;
-}
-
-static bool like_head(const struct cs_view *view, struct cell c)
-{
-    if (c.end - c.start > HEAD_MAX)
-        return false;
-    if (c.start < c.end && !cs_is_letter(view->at[c.start]) && view->at[c.start] != '#' &&
-        !((unsigned char)view->at[c.start] & 0x80))
-        return false;
-    for (size_t i = c.start; i < c.end; i++)
-        if (memchr("@:=<>{}[]\"!?", view->at[i], 12))
-            return false;
-    return true;
-}
-
-static bool header(struct cs_view *view, size_t from, size_t to, char by, struct table *t)
-{
-    struct cell cells[COLUMNS];
-    unsigned n = split(view, from, to, by, cells);
-    if (n < 2)
-        return false;
-    t->senses = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (!like_head(view, cells[i]))
-            return false;
-        t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
-        t->columns[i].sense = cs_key_sense(t->columns[i].key);
-        t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
-    }
-    t->by = by;
-    t->count = n;
-    return t->senses > 0;
-}
-
-static size_t line_end(const struct cs_view *view, size_t i)
-{
-    const char *nl = i < view->len ? memchr(view->at + i, '\n', view->len - i) : NULL;
-    return nl ? (size_t)(nl - view->at) : view->len;
-}
-
-/* A line that may be the head of a table: which one? */
-static bool begins(struct cs_view *view, size_t from, size_t to, struct table *t)
-{
-    static const char by[] = {'|', '\t', ';', ',', ' '};
-    t->by = 0;
-    if (to - from < 5 || to - from > 1024)
-        return false;
-    for (unsigned i = 0; i < sizeof by; i++) {
-        if (by[i] != ' ' ? !memchr(view->at + from, by[i], to - from)
-                         : !memmem(view->at + from, to - from, "  ", 2))
-            continue;
-        if (!header(view, from, to, by[i], t))
-            continue;
-        struct cell cells[COLUMNS];
-        size_t next = to + 1, end = line_end(view, next);
-        if (next < view->len && end - next <= ROW_MAX &&
-            split(view, next, end, by[i], cells) == t->count)
-            return true;
-    }
-    t->by = 0;
-    return false;
-}
-
-static bool row(struct cs_view *view, size_t from, size_t to, const struct table *t)
-{
-    struct cell cells[COLUMNS];
-    if (to - from > ROW_MAX || split(view, from, to, t->by, cells) != t->count)
-        return false;
-    for (unsigned i = 0; i < t->count; i++)
-        if (t->columns[i].sense.kind != CS_PII_COUNT && cells[i].end > cells[i].start)
-            cs_keyed(view, t->columns[i].sense, t->columns[i].key, cells[i].start, cells[i].end);
-    return true;
-}
-
-void cs_find_tables(struct cs_view *view)
-{
-    struct table t;
-    t.by = 0;
-    for (size_t i = 0; i < view->len;) {
-        size_t end = line_end(view, i), stop = end;
-        if (stop > i && view->at[stop - 1] == '\r')
-            stop--;
-        if (!t.by || !row(view, i, stop, &t))
-            begins(view, i, stop, &t);
-        i = end + 1;
-    }
 }

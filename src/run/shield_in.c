@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "run/journal.h"
+#include "run/paths.h"
 #include "run/shield.h"
 
 #define RULES      8 /* of one call, on record */
@@ -262,55 +263,28 @@ int cs_shield_artifact(struct cs_run *run, bool is_own, struct cs_str json, stru
 
 /* --- words of errors --- */
 
-static bool is_name(char c)
+static void hide_data(struct cs_str text, struct cs_str dir, struct cs_buf *out)
 {
-    return c && !strchr("/ \t\r\n\"'`:;,()<>[]{}|", c);
-}
-
-/* "/home/ada/x" is "~/x"; so is "/root/x". */
-static size_t home_at(struct cs_str text, size_t i)
-{
-    struct cs_str rest = cs_strn(text.at + i, text.len - i);
-    size_t n = 0;
-    if (i && is_name(text.at[i - 1]))
-        return 0;
-    if (cs_str_starts(rest, "/root")) {
-        n = strlen("/root");
-        return n < rest.len && is_name(rest.at[n]) ? 0 : n;
+    const char *at;
+    while (dir.len > 1 && text.len && (at = memmem(text.at, text.len, dir.at, dir.len))) {
+        size_t n = (size_t)(at - text.at);
+        cs_buf_put(out, text.at, n);
+        cs_buf_puts(out, "<data>");
+        text = cs_strn(at + dir.len, text.len - n - dir.len);
     }
-    if (!cs_str_starts(rest, "/home/"))
-        return 0;
-    n = strlen("/home/");
-    while (n < rest.len && is_name(rest.at[n]))
-        n++;
-    return n > strlen("/home/") ? n : 0;
-}
-
-static void clean_places(struct cs_str text, struct cs_str data_dir, struct cs_buf *out)
-{
-    for (size_t i = 0; i < text.len;) {
-        size_t n = home_at(text, i);
-        if (data_dir.len > 1 && text.len - i >= data_dir.len &&
-            memcmp(text.at + i, data_dir.at, data_dir.len) == 0) {
-            cs_buf_puts(out, "<data>");
-            i += data_dir.len;
-        } else if (n) {
-            cs_buf_putc(out, '~');
-            i += n;
-        } else {
-            cs_buf_putc(out, text.at[i++]);
-        }
-    }
+    cs_buf_putstr(out, text);
 }
 
 struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, struct cs_arena *arena)
 {
     const struct cs_runner *r = c->run->runner;
-    CS_AUTO_BUF struct cs_buf clean = {0}, masked = {0};
+    CS_AUTO_BUF struct cs_buf clean = {0}, homeless = {0}, masked = {0};
     struct cs_err err = {0};
     if (!c->run->shield || !c->tool)
         return message;
-    clean_places(message, r->data_dir ? cs_str(r->data_dir) : (struct cs_str){0}, &clean);
+    if (cs_hide_paths(message, cs_buf_str(&c->arguments), &homeless))
+        message = cs_buf_str(&homeless);
+    hide_data(message, r->data_dir ? cs_str(r->data_dir) : (struct cs_str){0}, &clean);
     int n = mask_answer(c, cs_buf_str(&clean), CS_FORM_TEXT, NULL, &masked, &err);
     if (n < 0)
         return CS_STR("the tool failed; what it said could not be protected, and is not shown");

@@ -22,6 +22,7 @@ static int read_rows(struct cs_db *db, sqlite3_stmt *s, struct cs_op *op)
         r->expires = sqlite3_column_int64(s, 6);
         r->revoked = sqlite3_column_int64(s, 7);
         r->used = sqlite3_column_int64(s, 8);
+        r->reveal = sqlite3_column_int64(s, 9) == 1;
     }
     return got;
 }
@@ -29,8 +30,8 @@ static int read_rows(struct cs_db *db, sqlite3_stmt *s, struct cs_op *op)
 static int run_add(struct cs_db *db, struct cs_op *op)
 {
     const struct cs_key_row *r = &op->row.key;
-    if (cs_sql_do(db, CS_SQL_KEY_ADD, &op->err, "sssshiiii", r->id, r->name, r->tenant, r->role,
-                  r->hash, r->created, r->expires, r->revoked, r->used) >= 0)
+    if (cs_sql_do(db, CS_SQL_KEY_ADD, &op->err, "sssshiiiii", r->id, r->name, r->tenant, r->role,
+                  r->hash, r->created, r->expires, r->revoked, r->used, (int64_t)r->reveal) >= 0)
         return 0;
     if (op->err.code == CS_CONFLICT)
         cs_fail(&op->err, CS_CONFLICT, "there is a key '%.*s' already", CS_STR_ARG(r->name));

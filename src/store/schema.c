@@ -155,6 +155,9 @@ const char *const cs_migrations[] = {
     "CREATE TABLE vaults (seq INTEGER PRIMARY KEY, owner TEXT NOT NULL, sealed BLOB NOT NULL);"
     "CREATE INDEX vaults_owner ON vaults (owner);",
 
+    /* 5: whoever shows this key may ask for values instead of tokens. */
+    "ALTER TABLE keys ADD COLUMN reveal INTEGER NOT NULL DEFAULT 0;",
+
     NULL,
 };
 

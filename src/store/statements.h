@@ -4,7 +4,7 @@
 #ifndef CS_STORE_STATEMENTS_H
 #define CS_STORE_STATEMENTS_H
 
-#define CS_KEY_COLUMNS "id, name, tenant, role, hash, created, expires, revoked, used"
+#define CS_KEY_COLUMNS "id, name, tenant, role, hash, created, expires, revoked, used, reveal"
 #define CS_SESSION_COLUMNS \
     "id, tenant, principal, name, version, created, used, expires, idle_ms, executions"
 #define CS_EXECUTION_COLUMNS                                                                       \
@@ -24,7 +24,7 @@
     X(UNDO, "ROLLBACK TO op")                                                                      \
     X(PROBE, "UPDATE probe SET at = ?")                                                            \
                                                                                                    \
-    X(KEY_ADD, "INSERT INTO keys (" CS_KEY_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")         \
+    X(KEY_ADD, "INSERT INTO keys (" CS_KEY_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")      \
     X(KEY_GET, "SELECT " CS_KEY_COLUMNS " FROM keys WHERE id = ?")                                 \
     X(KEYS, "SELECT " CS_KEY_COLUMNS " FROM keys ORDER BY created, rowid")                         \
     X(KEY_BY_NAME, "SELECT id FROM keys WHERE name = ? AND revoked = 0")                           \

@@ -138,6 +138,7 @@ struct cs_key_row {
     struct cs_str tenant, role;
     unsigned char hash[32]; /* of the secret part */
     int64_t created, expires, revoked, used;
+    bool reveal; /* it may ask for values instead of tokens */
 };
 typedef void cs_key_found(void *ctx, const struct cs_err *err, const struct cs_key_row *rows,
                           size_t count);

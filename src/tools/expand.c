@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/time.h"
 #include "sandbox/launch.h"
+#include "tools/tools.h"
 
 #define COMMAND_MS   10000
 #define COMMAND_ARGS 64
@@ -187,6 +188,13 @@ static int run(struct cs_expand *x, struct cs_str command, struct cs_str shown,
     cs_buf_done(&talk.out);
     cs_buf_done(&talk.err);
     return status;
+}
+
+int cs_tools_command(const char *command, struct cs_buf *printed, struct cs_err *err)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_expand x = {.arena = &arena};
+    return run(&x, cs_str(command), cs_str(command), printed, err);
 }
 
 /* A command that stands in several values runs once. */

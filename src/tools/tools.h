@@ -65,6 +65,10 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
 /* Calls under way are cancelled, servers closed; `closed` runs when nothing is left. */
 void cs_tools_close(struct cs_tools *tools, void (*closed)(void *ctx), void *ctx);
 
+/* What a command of the settings prints, as with ${command:...} in a configuration: words, no
+ * shell; 10 s at most. Appended. */
+int cs_tools_command(const char *command, struct cs_buf *printed, struct cs_err *err);
+
 /* --- what there is --- */
 
 /* The newest snapshot, with a reference for the caller. */
@@ -197,9 +201,9 @@ void cs_tools_set_asker(struct cs_tools *tools, const struct cs_asker *asker);
 void cs_tools_answer(struct cs_tools *tools, uint64_t id, struct cs_str result);
 
 /* A value that a tool answered: its type is learned from it, or checked. `drift` gets a sentence if
- * it breaks the shape that was declared or learned; else it stays empty. */
+ * it breaks the shape that was declared or learned; else it stays empty. `hidden` may be NULL. */
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
-                   struct cs_buf *drift);
+                   struct cs_schema_hidden *hidden, struct cs_buf *drift);
 
 /* Should cs_tools_seen be given this tool's next result, even if it takes parsing a large one? */
 bool cs_tools_curious(struct cs_tools *tools, const struct cs_tool *tool);

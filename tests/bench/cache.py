@@ -45,14 +45,14 @@ class Connection:
 class Daemon(doors.Daemon):
     """With the servers of a configuration."""
 
-    def __init__(self, binary, pool, servers):
+    def __init__(self, binary, pool, servers, *options):
         before = os.getcwd()
         place = tempfile.mkdtemp(prefix="bench-cache-")
         with open(os.path.join(place, "caisson.json"), "w") as f:
             json.dump({"mcpServers": servers, "rate.per_minute": 0, "rate.per_hour": 0}, f)
         os.environ["CAISSON_CONFIG"] = os.path.join(place, "caisson.json")
         try:
-            super().__init__(binary, pool)
+            super().__init__(binary, pool, *options)
         finally:
             del os.environ["CAISSON_CONFIG"]
             os.chdir(before)

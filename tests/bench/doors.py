@@ -42,10 +42,10 @@ end
 class Daemon:
     """`caisson serve` of the benchmark's build, on a port of its own."""
 
-    def __init__(self, binary, pool):
+    def __init__(self, binary, pool, *options):
         self.data = tempfile.mkdtemp(prefix="bench-serve-")
         self.process = subprocess.Popen(
-            [binary, "serve", "--port", "0", "--execution.workers", str(pool), "--server.grace", "1s"], stdout=subprocess.PIPE,
+            [binary, "serve", "--port", "0", "--execution.workers", str(pool), "--server.grace", "1s", *options], stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, cwd=self.data, env=dict(os.environ, CAISSON_DATA=self.data))
         self.port = int(re.search(r":(\d+)$", self.process.stdout.readline().strip())[1])
 
