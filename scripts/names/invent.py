@@ -83,6 +83,12 @@ actor|singer|politician|footballer|author|poet|painter|physicist|historian|journ
 TITLES = "Mr. Mrs. Ms. Dr. Mr Mrs Ms Dr Prof. Professor Sir Judge Senator President Coach Captain Officer Miss Rev. Chancellor Minister".split()
 NATIONS = "American British French German Italian Spanish Canadian Australian Indian Japanese Brazilian Mexican Dutch Swedish Irish Scottish Polish Russian Nigerian Kenyan Turkish Greek".split()
 ROLES = "Customer Client Patient Employee Tenant Buyer Seller Driver Guest Student Applicant Candidate Member Contact Passenger Recipient Sender Owner Agent Manager Reviewer Author Reporter Assignee Organizer Host Speaker Witness Instructor Caller Borrower Insured Payee Cardholder Doctor Attorney Nurse Supervisor Requester Approver Technician Editor Translator Director Producer Beneficiary".split()
+BIG = """Austin Boston Denver Dallas Houston Phoenix Charlotte Jackson Madison Lincoln Cleveland Columbus Lexington Savannah Orlando Aurora Irving Carson Florence Sydney Adelaide
+Victoria Alexandria Paris London Berlin Rome Milan Vienna Dublin Chelsea Brooklyn Chester Lancaster Preston Bradford Derby Lincoln Warwick Hamilton Wellington Melbourne Perth
+Georgia Virginia Carolina Dakota Jordan Chad Chicago Seattle Portland Miami Atlanta Detroit Tokyo Delhi Mumbai Lagos Nairobi Cairo Lima Bogota Santiago Havana Kingston Valencia
+Oxford Cambridge Manchester Liverpool Leeds Bristol Glasgow Edinburgh Cardiff Belfast Munich Hamburg Frankfurt Cologne Zurich Geneva Brussels Amsterdam Rotterdam Lisbon Porto Madrid
+Barcelona Seville Lyon Nice Marseille Stockholm Oslo Copenhagen Helsinki Warsaw Krakow Prague Budapest Athens Istanbul Ankara Moscow Kiev Beijing Shanghai Seoul Bangkok Hanoi Manila
+Jakarta Singapore Toronto Montreal Vancouver Ottawa Calgary Houston Memphis Nashville Tampa Reno Tulsa Omaha Raleigh Durham Norfolk Stockton Fremont Laredo Lorain Clarksville""".split()
 PAST = """said asked replied shouted whispered laughed smiled cried left arrived called texted emailed wrote signed paid bought sold moved visited met married joined quit
 resigned retired died won lost scored missed failed passed finished started opened closed built fixed broke found forgot remembered knew thought believed hoped wanted needed tried helped
 thanked blamed accused sued hired fired promoted invited ignored followed drove flew walked ran sat stood slept ate drank cooked cleaned played sang danced painted drew designed
@@ -142,7 +148,7 @@ class Inventor:
         return r.choice(THINGS)
 
     def place(self):
-        return self.rng.choice(self.people.places)
+        return self.rng.choice(BIG) if self.rng.random() < 0.3 else self.rng.choice(self.people.places)
 
     def heading(self):
         r = self.rng
@@ -167,6 +173,7 @@ class Inventor:
             "ver": lambda: f"{r.randint(0, 20)}.{r.randint(0, 30)}.{r.randint(0, 9)}", "addr": lambda: f"{r.randint(1, 9999)} {self.people.pick(self.people.last)} {r.choice(['St', 'Street', 'Ave', 'Road', 'Lane', 'Drive'])}",
             "vd": lambda: r.choice(PAST), "vs": lambda: r.choice(NOW), "adj": lambda: r.choice(ADJ_LOW), "before": lambda: r.choice(BEFORE),
             "Before": lambda: (lambda s: s[0].upper() + s[1:])(r.choice(BEFORE)), "rest": lambda: self.fill(r.choice(REST), nested=True)[0],
+            "todo": lambda: r.choice(["TO" + "DO", "FIX" + "ME"]),
             "sent": lambda: self.fill(r.choice(self.sections["plain"]), nested=True)[0],
         }
         if what == "m":
