@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define SESSION_FILES 1000
+#define ALERTS_MOST   16
 
 static void on_store_closed(void *ctx)
 {
@@ -143,6 +144,20 @@ static void forget_key_variable(void)
     unsetenv("CAISSON_PRIVACY_KEY");
 }
 
+static int load_key(const struct cs_settings *s, struct cs_world *w, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf printed = {0};
+    const char *given = getenv("CAISSON_PRIVACY_KEY");
+    bool asks = *s->privacy_key_command && !(given && *given);
+    if (asks && cs_tools_command(s->privacy_key_command, &printed, err) < 0)
+        return cs_wrap(err, "privacy.key_command");
+    int status =
+        cs_vault_key_load(w->data, asks ? cs_buf_cstr(&printed) : NULL, &w->vault_key, err);
+    if (printed.len)
+        explicit_bzero(printed.at, printed.len);
+    return status < 0 ? cs_wrap(err, "the key of the vaults") : 0;
+}
+
 static int open_privacy(const struct cs_world_options *o, struct cs_world *w, struct cs_err *err)
 {
     const struct cs_settings *s = o->settings;
@@ -152,11 +167,9 @@ static int open_privacy(const struct cs_world_options *o, struct cs_world *w, st
     if (cs_world_privacy(w->policy, w->policy_path, s, o->no_privacy, &w->privacy, err) < 0)
         return -1;
     /* Even if it is off: sessions from before may be used again, and it may be switched on. */
-    const char *command = *s->privacy_key_command ? s->privacy_key_command : NULL;
-    if (!o->no_record && cs_vault_key_load(w->data, command, &w->vault_key, err) < 0)
-        return cs_wrap(err, "the key of the vaults");
+    int status = o->no_record ? 0 : load_key(s, w, err);
     forget_key_variable();
-    return 0;
+    return status;
 }
 
 int cs_world_reload_privacy(struct cs_world *w, const struct cs_settings *s, struct cs_err *err)
@@ -274,9 +287,21 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
     return cs_runner_new(loop, &options, &w->runner, err);
 }
 
-static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
+/* Whoever runs one program sees the tokens in its output, and needs no alert on top. */
+static void leave_out_outputs(const char *const *on, const char *kept[ALERTS_MOST + 1])
+{
+    size_t n = 0;
+    for (; *on && n < ALERTS_MOST; on++)
+        if (strcmp(*on, "sensitive_output") != 0)
+            kept[n++] = *on;
+    kept[n] = NULL;
+}
+
+static int open_watch(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
                       struct cs_err *err)
 {
+    const struct cs_settings *s = o->settings;
+    const char *kept[ALERTS_MOST + 1];
     if (!w->runner || !w->store)
         return 0;
     struct cs_watch_options options = {
@@ -285,6 +310,10 @@ static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_wo
         .otlp = *s->otlp_endpoint ? s->otlp_endpoint : NULL,
         .alerts = alert_rules(s),
     };
+    if (!o->watch) {
+        leave_out_outputs(options.alerts.on, kept);
+        options.alerts.on = kept;
+    }
     return cs_watch_new(loop, &options, &w->watch, err);
 }
 
@@ -297,7 +326,7 @@ int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_w
         cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &w->policy, err) < 0 ||
         open_privacy(o, w, err) < 0 || open_store(loop, o->settings, o->no_record, w, err) < 0 ||
         open_tools(loop, o, w, err) < 0 || open_runner(loop, o, w, err) < 0 ||
-        open_watch(loop, o->settings, w, err) < 0)
+        open_watch(loop, o, w, err) < 0)
         goto failed;
     return 0;
 failed:

@@ -144,7 +144,9 @@ void cs_gate_refuse(struct cs_gate_call *c, struct cs_refusal r, struct cs_str m
     }
     cs_json_close(&w, '}');
     if (c->record != UINT32_MAX) {
-        record_of(c)->error = cs_arena_dup(&c->run->arena, cs_utf8_cut(message, RECORD_BYTES));
+        CS_AUTO_BUF struct cs_buf masked = {0};
+        struct cs_str shown = cs_shield_said(c->run, CS_FORM_TEXT, message, &masked);
+        record_of(c)->error = cs_arena_dup(&c->run->arena, cs_utf8_cut(shown, RECORD_BYTES));
     }
     cs_gate_answer(c, r.status, r.code, cs_buf_str(&json));
 }
@@ -169,10 +171,19 @@ bool cs_gate_allowed(void *ctx, const struct cs_tool *tool)
            cs_policy_grant(run->runner->policy, run->principal, &target, NULL) != CS_GRANT_DENY;
 }
 
+/* A name that the program made up, for the record. */
+static void hide_name(struct cs_run *run, struct cs_str *name)
+{
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    *name = cs_arena_dup(&run->arena, cs_shield_said(run, CS_FORM_TEXT, *name, &masked));
+}
+
 /* Unknown and denied look the same from inside, and both are told what there is instead. */
 static void refuse_unknown(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
+    hide_name(run, &record_of(c)->server);
+    hide_name(run, &record_of(c)->tool);
     struct cs_str server = cs_buf_str(&c->server), name = cs_buf_str(&c->name);
     struct cs_str known =
         run->catalogue ? cs_catalogue_server(run->catalogue, server) : (struct cs_str){0};

@@ -8,6 +8,7 @@
 
 import array
 import base64
+import ctypes
 import json
 import os
 import re
@@ -17,6 +18,15 @@ import tarfile
 import tempfile
 
 ZSTD = b"\x28\xb5\x2f\xfd"
+UNKNOWN = (1 << 64) - 1
+try:
+    LIBRARY = ctypes.CDLL("libzstd.so.1")
+    LIBRARY.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    LIBRARY.ZSTD_decompress.restype = ctypes.c_size_t
+    LIBRARY.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    LIBRARY.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+except OSError:
+    LIBRARY = None
 
 
 def forms(value):
@@ -54,17 +64,19 @@ class Planted:
         return sorted({self.names.get(line, line.decode("utf-8", "replace")) for line in done.stdout.split(b"\n") if line})
 
     def found_under(self, directory):
-        found, read = {}, []
+        """(what was found, by file; the files that were read). All of them at once: grep takes a while to learn the patterns."""
+        read = {}
         for root, _, files in os.walk(directory):
             for name in files:
                 path = os.path.join(root, name)
-                if not os.path.isfile(path) or os.path.islink(path):
-                    continue
-                read.append(path)
-                values = self.found_in(b"\n".join(contents(path)))
-                if values:
-                    found[os.path.relpath(path, directory)] = values
-        return found, read
+                if os.path.isfile(path) and not os.path.islink(path):
+                    read[os.path.relpath(path, directory)] = b"\n".join(contents(path))
+        found = {}
+        for value in self.found_in(b"\n".join(read.values())):
+            for path, data in read.items():
+                if any(form in data for form in forms(value)):
+                    found.setdefault(path, []).append(value)
+        return found, list(read)
 
     def found_in_memory(self, pid):
         """None: it cannot be read. Else (what was found, bytes looked at)."""
@@ -80,6 +92,12 @@ class Planted:
 def unpacked(data):
     if data[:4] != ZSTD:
         return b""
+    size = LIBRARY.ZSTD_getFrameContentSize(data, len(data)) if LIBRARY else UNKNOWN
+    if size < 1 << 30:
+        out = ctypes.create_string_buffer(size)
+        got = LIBRARY.ZSTD_decompress(out, size, data, len(data))
+        if got <= size:
+            return out.raw[:got]
     done = subprocess.run(["zstd", "-dc"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
     return done.stdout
 
