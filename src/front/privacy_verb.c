@@ -72,8 +72,8 @@ static int open_path(const char *path, struct cs_err *err)
     return fd;
 }
 
-/* A password is what is secret about a connection string. */
-static struct cs_span as_shown(struct cs_span s)
+/* A password is what is secret about a connection string, and what is measured. */
+static struct cs_span as_measured(struct cs_span s)
 {
     if (s.kind == CS_PII_CONNECTION_STRING) {
         s.kind = CS_PII_PASSWORD;
@@ -115,7 +115,7 @@ static void put_spans(const struct scanning *s, struct cs_json_writer *w,
     cs_json_key(w, "spans");
     cs_json_open(w, '[');
     for (size_t i = 0; i < spans->count; i++) {
-        struct cs_span span = as_shown(spans->at[i]);
+        struct cs_span span = s->jsonl ? as_measured(spans->at[i]) : spans->at[i];
         cs_json_open(w, '{');
         cs_json_key(w, "start");
         cs_json_put_u64(w, span.start);

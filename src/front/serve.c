@@ -65,14 +65,27 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
 
 /* --- reload --- */
 
+static void warn_unprotected(const struct cs_daemon *d)
+{
+    if (cs_privacy_off(d->world.privacy))
+        cs_log_line(CS_LOG_WARN, "privacy", "%s: models see personal data and secrets as they are",
+                    d->no_privacy ? "--no-pii-protection" : "privacy.enabled is false");
+}
+
 /* Of the policy file only what it says about privacy can change while it runs. */
 static void reload_privacy(struct cs_daemon *d)
 {
+    unsigned char before[32];
     struct cs_err err = {0};
+    memcpy(before, cs_privacy_hash(d->world.privacy), sizeof before);
     if (cs_world_reload_privacy(&d->world, &d->settings, &err) < 0) {
         cs_log_line(CS_LOG_ERROR, "privacy", "not reloaded, the old rules stay: %s", err.msg);
         return;
     }
+    if (memcmp(before, cs_privacy_hash(d->world.privacy), sizeof before) == 0)
+        return;
+    cs_log_line(CS_LOG_INFO, "privacy", "new rules count from now on");
+    warn_unprotected(d);
     if (d->world.policy_path[0])
         cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);
 }
@@ -296,6 +309,7 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     };
     if (cs_world_open(d->loop, &world, &d->world, err) < 0)
         return -1;
+    warn_unprotected(d);
     note_daemon(d, "daemon.started");
     cs_event_file(d->world.store, "config.loaded", d->world.config);
     cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define SESSION_FILES 1000
+#define ALERTS_MOST   16
 
 static void on_store_closed(void *ctx)
 {
@@ -286,9 +287,21 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
     return cs_runner_new(loop, &options, &w->runner, err);
 }
 
-static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
+/* Whoever runs one program sees the tokens in its output, and needs no alert on top. */
+static void leave_out_outputs(const char *const *on, const char *kept[ALERTS_MOST + 1])
+{
+    size_t n = 0;
+    for (; *on && n < ALERTS_MOST; on++)
+        if (strcmp(*on, "sensitive_output") != 0)
+            kept[n++] = *on;
+    kept[n] = NULL;
+}
+
+static int open_watch(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
                       struct cs_err *err)
 {
+    const struct cs_settings *s = o->settings;
+    const char *kept[ALERTS_MOST + 1];
     if (!w->runner || !w->store)
         return 0;
     struct cs_watch_options options = {
@@ -297,6 +310,10 @@ static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_wo
         .otlp = *s->otlp_endpoint ? s->otlp_endpoint : NULL,
         .alerts = alert_rules(s),
     };
+    if (!o->watch) {
+        leave_out_outputs(options.alerts.on, kept);
+        options.alerts.on = kept;
+    }
     return cs_watch_new(loop, &options, &w->watch, err);
 }
 
@@ -309,7 +326,7 @@ int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_w
         cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &w->policy, err) < 0 ||
         open_privacy(o, w, err) < 0 || open_store(loop, o->settings, o->no_record, w, err) < 0 ||
         open_tools(loop, o, w, err) < 0 || open_runner(loop, o, w, err) < 0 ||
-        open_watch(loop, o->settings, w, err) < 0)
+        open_watch(loop, o, w, err) < 0)
         goto failed;
     return 0;
 failed:

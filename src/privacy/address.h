@@ -18,6 +18,7 @@ enum cs_role {
     CS_ROLE_MIL = 1 << 9,    /* APO, FPO, DPO */
     CS_ROLE_STATE = 1 << 10, /* IL, QLD; if they are capitals */
     CS_ROLE_MONTH = 1 << 11,
+    CS_ROLE_ASK = 1 << 14,
     CS_ROLE_LOW_STATE = 1 << 13, /* il, where nothing is written with capitals */
     CS_ROLE_TAIL = 1 << 12,      /* ends like a street: Lindenstrasse, Kungsgatan */
 };
@@ -31,7 +32,7 @@ enum cs_word_is { CS_WORD, CS_WORD_NUMBER, CS_WORD_COMMA, CS_WORD_BREAK };
 
 struct cs_word {
     size_t start, end;
-    unsigned roles;
+    unsigned roles; /* CS_ROLE_ASK: not yet known; cs_word_has() asks */
     unsigned char is, digits;
     bool cap;    /* begins with a capital, or is beyond ASCII */
     bool ranged; /* "12-14" */
@@ -58,9 +59,7 @@ static inline bool cs_word_is(const struct cs_words *t, unsigned i, enum cs_word
     return i < t->count && t->word[i].is == is;
 }
 
-static inline bool cs_word_has(const struct cs_words *t, unsigned i, unsigned roles)
-{
-    return i < t->count && t->word[i].is == CS_WORD && (t->word[i].roles & roles);
-}
+/* Has it one of these roles? */
+bool cs_word_has(struct cs_words *t, unsigned i, unsigned roles);
 
 #endif

@@ -92,7 +92,7 @@ static size_t read_word(const struct cs_view *view, size_t start, struct cs_word
     size_t i = word_end(view, start, &w->mixed);
     w->is = CS_WORD;
     w->cap = is_capital(view, start);
-    w->roles = roles_of(view, start, i);
+    w->roles = CS_ROLE_ASK;
     if (cs_view_at(view, i) == '.' && i - start <= 8)
         i++; /* "St.", "Apt." */
     if (cs_view_at(view, i) == '/' && i - start == 1 && (view->at[start] | 0x20) == 'c') {
@@ -111,11 +111,9 @@ static bool after_number(const struct cs_words *t, size_t i)
         return false;
     if (next != ' ')
         return next == ',' || next == '\n';
-    struct cs_word unit = {0};
-    if (!cs_is_letter(cs_view_at(t->view, i + 2)))
-        return false;
-    read_word(t->view, i + 2, &unit);
-    return (unit.roles & CS_ROLE_UNIT) != 0;
+    bool mixed;
+    return cs_is_letter(cs_view_at(t->view, i + 2)) &&
+           (roles_of(t->view, i + 2, word_end(t->view, i + 2, &mixed)) & CS_ROLE_UNIT);
 }
 
 void cs_words_read(struct cs_words *t, size_t from, size_t to, size_t at)
@@ -160,6 +158,20 @@ void cs_words_read(struct cs_words *t, size_t from, size_t to, size_t at)
         w->end = i;
         t->count++;
     }
+}
+
+bool cs_word_has(struct cs_words *t, unsigned i, unsigned roles)
+{
+    if (i >= t->count || t->word[i].is != CS_WORD)
+        return false;
+    struct cs_word *w = &t->word[i];
+    if (w->roles & CS_ROLE_ASK) {
+        size_t end = w->end;
+        if (t->view->at[end - 1] == '.')
+            end--;
+        w->roles = roles_of(t->view, w->start, end);
+    }
+    return (w->roles & roles) != 0;
 }
 
 const struct cs_word *cs_word_at(const struct cs_words *t, unsigned i)

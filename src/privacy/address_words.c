@@ -1,7 +1,8 @@
 /* Words of postal addresses in some languages. */
-#include <string.h>
+#include <pthread.h>
 
 #include "privacy/address.h"
+#include "privacy/lexicon.h"
 #include "privacy/privacy.h"
 
 enum {
@@ -19,11 +20,7 @@ enum {
     MONTH = CS_ROLE_MONTH,
 };
 
-/* In the order of strcmp; folded. */
-static const struct {
-    const char *word;
-    unsigned short roles;
-} words[] = {
+static const struct cs_lexeme words[] = {
     {"'s", PART},
     {"aa", STATE},
     {"aan", PART},
@@ -542,37 +539,43 @@ static const struct {
 };
 
 /* Ends of words that are streets. */
-static const char *const tails[] = {
-    "strasse", "straat", "gasse",    "gatan",  "gata",  "gade",   "vagen",     "vegen",
-    "veien",   "vegur",  "vej",      "weg",    "platz", "allee",  "alle",      "laan",
-    "plein",   "gracht", "kade",     "katu",   "tie",   "damm",   "ufer",      "steig",
-    "graben",  "str",    "chaussee", "braut",  "strae", "singel", "dreef",     "steeg",
-    "plads",   "stien",  "bakken",   "plass",  "stieg", "twiete", "promenade", "markt",
-    "ring",    "pfad",   "gangen",   "torget", "torg",  "strati", "lane",
+static const struct {
+    const char *end;
+    size_t len;
+} tails[] = {
+#define X(end) {end, sizeof end - 1},
+    X("alle") X("allee") X("bakken") X("braut") X("chaussee") X("damm") X("dreef") X("gade")
+        X("gangen") X("gasse") X("gata") X("gatan") X("graben") X("gracht") X("kade") X("katu")
+            X("laan") X("lane") X("markt") X("pfad") X("plads") X("plass") X("platz") X("plein")
+                X("promenade") X("ring") X("singel") X("steeg") X("steig") X("stieg") X("stien")
+                    X("str") X("straat") X("strae") X("strasse") X("strati") X("tie") X("torg")
+                        X("torget") X("twiete") X("ufer") X("vagen") X("vegen") X("vegur")
+                            X("veien") X("vej") X("weg")
+#undef X
 };
 
-static int is_tail(const char *word, size_t len)
+static bool is_tail(const char *word, size_t len)
 {
     for (size_t i = 0; i < CS_COUNT(tails); i++) {
-        size_t n = strlen(tails[i]);
-        if (len >= n + 3 && memcmp(word + len - n, tails[i], n) == 0)
-            return 1;
+        size_t n = tails[i].len;
+        if (len >= n + 3 && word[len - 1] == tails[i].end[n - 1] &&
+            memcmp(word + len - n, tails[i].end, n) == 0)
+            return true;
     }
-    return 0;
+    return false;
+}
+
+static struct cs_lexicon lexicon = {.at = words, .count = CS_COUNT(words)};
+
+static void fill(void)
+{
+    cs_lexicon_fill(&lexicon);
 }
 
 unsigned cs_role_of(const char *word, size_t len)
 {
-    size_t low = 0, high = CS_COUNT(words);
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int order = strncmp(words[mid].word, word, len);
-        if (order == 0 && words[mid].word[len] == '\0')
-            return words[mid].roles;
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return is_tail(word, len) ? CS_ROLE_TAIL : 0;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill);
+    unsigned roles = cs_lexicon_find(&lexicon, word, len);
+    return roles == 0 && is_tail(word, len) ? CS_ROLE_TAIL : roles;
 }

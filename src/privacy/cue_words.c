@@ -1,7 +1,8 @@
 /* Words that hint at what stands next to them: what they say. In seven languages, and a little of
  * some more. */
-#include <string.h>
+#include <pthread.h>
 
+#include "privacy/lexicon.h"
 #include "privacy/personal.h"
 
 #define WORD_LONGEST 24
@@ -23,11 +24,7 @@ enum {
     HOST = CS_CUE_HOST,
 };
 
-/* In the order of strcmp; folded. */
-static const struct cue {
-    const char *word;
-    unsigned says;
-} cues[] = {
+static const struct cs_lexeme cues[] = {
     {"aba", OTHER},
     {"abita", PLACE},
     {"abschnitt", VERSION},
@@ -594,21 +591,20 @@ size_t cs_cue_fold(const char *at, size_t len, char *to, size_t room)
     return n;
 }
 
+static struct cs_lexicon lexicon = {.at = cues, .count = CS_COUNT(cues)};
+
+static void fill(void)
+{
+    cs_lexicon_fill(&lexicon);
+}
+
 unsigned cs_cue_of(const char *word, size_t len)
 {
-    char folded[WORD_LONGEST + 1];
-    size_t n = cs_cue_fold(word, len, folded, WORD_LONGEST);
-    folded[n] = '\0';
-    size_t low = 0, high = CS_COUNT(cues);
-    while (n > 0 && low < high) {
-        size_t mid = low + (high - low) / 2;
-        int order = strcmp(folded, cues[mid].word);
-        if (order == 0)
-            return cues[mid].says;
-        if (order < 0)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return 0;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char folded[WORD_LONGEST];
+    size_t n = len <= 2 * WORD_LONGEST ? cs_cue_fold(word, len, folded, sizeof folded) : 0;
+    if (n == 0)
+        return 0;
+    pthread_once(&once, fill);
+    return cs_lexicon_find(&lexicon, folded, n);
 }

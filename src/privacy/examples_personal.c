@@ -81,7 +81,7 @@ const struct cs_example cs_examples_personal[] = {
     {"no ssn", "219099998 rows", MEDIUM},
 
     {"card", "Visa <<CREDIT_CARD|4556 7375 8689 9855>> exp 12/29", LOW},
-    {"card", "{\"card_number\":\"<<CREDIT_CARD|4556737586899855>>\",\"cvc\":\"123\"}", LOW},
+    {"card", "{\"card_number\":\"<<CREDIT_CARD|4556737586899855>>\",\"ok\":true}", LOW},
     {"card", "{\"pan\":<<CREDIT_CARD|5425233430109903>>}", LOW},
     {"card", "paid with <<CREDIT_CARD|3714-496353-98431>>", LOW},
     {"card", "<<CREDIT_CARD|6011-0009-9013-9424>>", LOW},

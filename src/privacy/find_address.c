@@ -26,7 +26,7 @@ struct proof {
         typed;     /* has a word for a street, before or after the name */
 };
 
-static bool is_house(const struct cs_words *t, unsigned i)
+static bool is_house(struct cs_words *t, unsigned i)
 {
     return cs_word_is(t, i, CS_WORD_NUMBER) && t->word[i].digits <= 5;
 }
@@ -34,7 +34,7 @@ static bool is_house(const struct cs_words *t, unsigned i)
 /* --- from the street on --- */
 
 /* "M18 4WX", "SW1A 1AA", "K1A 0B1" */
-static bool is_postcode(const struct cs_words *t, unsigned i)
+static bool is_postcode(struct cs_words *t, unsigned i)
 {
     const struct cs_word *a = cs_word_at(t, i), *b = cs_word_at(t, i + 1);
     if (i + 1 >= t->count || a->is != CS_WORD || !a->mixed || !b->mixed || b->end - b->start != 3)
@@ -50,15 +50,15 @@ static bool is_postcode(const struct cs_words *t, unsigned i)
     return british || canadian;
 }
 
-static bool is_name(const struct cs_words *t, unsigned i, bool lower)
+static bool is_name(struct cs_words *t, unsigned i, bool lower)
 {
     const struct cs_word *w = cs_word_at(t, i);
     return w->is == CS_WORD && i < t->count &&
-           (w->cap || lower || (w->roles & (CS_ROLE_PART | CS_ROLE_PRE)));
+           (w->cap || lower || cs_word_has(t, i, CS_ROLE_PART | CS_ROLE_PRE));
 }
 
 /* "Apt 4", ", Suite 12B", "# 3": behind it, or `i`. */
-static unsigned units(const struct cs_words *t, unsigned i, struct proof *p)
+static unsigned units(struct cs_words *t, unsigned i, struct proof *p)
 {
     for (unsigned n = 0; n < 3; n++) {
         unsigned k = i;
@@ -80,28 +80,28 @@ static unsigned units(const struct cs_words *t, unsigned i, struct proof *p)
     return i;
 }
 
-static bool is_end(const struct cs_words *t, unsigned i)
+static bool is_end(struct cs_words *t, unsigned i)
 {
     if (i >= t->count || cs_word_is(t, i, CS_WORD_BREAK) || cs_word_is(t, i, CS_WORD_COMMA))
         return true;
     return false;
 }
 
-static bool spells(const struct cs_words *t, unsigned i, const char *word)
+static bool spells(struct cs_words *t, unsigned i, const char *word)
 {
     size_t n = strlen(word);
     return cs_word_is(t, i, CS_WORD) && t->word[i].end - t->word[i].start == n &&
            memcmp(t->view->at + t->word[i].start, word, n) == 0;
 }
 
-static bool is_word_of_english(const struct cs_words *t, unsigned i)
+static bool is_word_of_english(struct cs_words *t, unsigned i)
 {
     return spells(t, i, "or") || spells(t, i, "me") || spells(t, i, "hi") || spells(t, i, "ok") ||
            spells(t, i, "id") || spells(t, i, "on") || spells(t, i, "as");
 }
 
 /* Four digits that are rather a year. */
-static bool is_year(const struct cs_words *t, unsigned i)
+static bool is_year(struct cs_words *t, unsigned i)
 {
     const struct cs_word *w = cs_word_at(t, i);
     if (!cs_word_is(t, i, CS_WORD_NUMBER) || w->digits != 4)
@@ -111,7 +111,7 @@ static bool is_year(const struct cs_words *t, unsigned i)
 }
 
 /* "IL 62704", "il 62704", "NSW 2042" */
-static bool behind_state(const struct cs_words *t, unsigned i, unsigned digits)
+static bool behind_state(struct cs_words *t, unsigned i, unsigned digits)
 {
     if (digits < 4 || digits > 6)
         return false;
@@ -122,7 +122,7 @@ static bool behind_state(const struct cs_words *t, unsigned i, unsigned digits)
 }
 
 /* The town behind a postcode, from `i` on; it has at least one word. */
-static unsigned town_behind(const struct cs_words *t, unsigned i)
+static unsigned town_behind(struct cs_words *t, unsigned i)
 {
     unsigned k = i;
     while (k < i + 4 && is_name(t, k, false) && !cs_word_has(t, k, CS_ROLE_UNIT))
@@ -132,13 +132,13 @@ static unsigned town_behind(const struct cs_words *t, unsigned i)
     return k;
 }
 
-static bool is_capital(const struct cs_words *t, unsigned i)
+static bool is_capital(struct cs_words *t, unsigned i)
 {
     return cs_word_is(t, i, CS_WORD) && cs_word_at(t, i)->cap;
 }
 
 /* A postcode, and what must stand around it; behind it, or 0. `bare`: no street is known yet. */
-static unsigned postcode(const struct cs_words *t, unsigned i, bool parted, bool bare, int *points)
+static unsigned postcode(struct cs_words *t, unsigned i, bool parted, bool bare, int *points)
 {
     *points = 3;
     if (is_postcode(t, i))
@@ -164,7 +164,7 @@ static unsigned postcode(const struct cs_words *t, unsigned i, bool parted, bool
 }
 
 /* Town, state, postcode, country: behind them, or `i`. */
-static unsigned tail(const struct cs_words *t, unsigned i, struct proof *p)
+static unsigned tail(struct cs_words *t, unsigned i, struct proof *p)
 {
     unsigned k = i, words = 0, breaks = 0;
     bool parted = false;
@@ -193,7 +193,7 @@ static unsigned tail(const struct cs_words *t, unsigned i, struct proof *p)
 }
 
 /* ", Town" or ", Town, Country" up to the line's end, without a postcode. */
-static unsigned town(const struct cs_words *t, unsigned i, struct proof *p)
+static unsigned town(struct cs_words *t, unsigned i, struct proof *p)
 {
     unsigned k = i;
     for (unsigned n = 0; n < 2 && cs_word_is(t, k, CS_WORD_COMMA); n++) {
@@ -212,7 +212,7 @@ static unsigned town(const struct cs_words *t, unsigned i, struct proof *p)
 }
 
 /* All that may follow a street. */
-static void behind_street(const struct cs_words *t, unsigned i, struct proof *p)
+static void behind_street(struct cs_words *t, unsigned i, struct proof *p)
 {
     unsigned street = i;
     i = units(t, i, p);
@@ -238,7 +238,7 @@ static void behind_street(const struct cs_words *t, unsigned i, struct proof *p)
 /* --- shapes --- */
 
 /* Does the street's type stand before its name, at `i`: "rue de la Paix", not "Avenue Road"? */
-static bool is_before(const struct cs_words *t, unsigned i)
+static bool is_before(struct cs_words *t, unsigned i)
 {
     if (!cs_word_has(t, i, CS_ROLE_PRE))
         return false;
@@ -251,7 +251,7 @@ static bool is_before(const struct cs_words *t, unsigned i)
 
 /* The words of a name, from `first` on: behind the last. `typed`: behind that which is a street's
  * type, or 0. */
-static unsigned name_words(const struct cs_words *t, unsigned first, bool before, struct proof *p,
+static unsigned name_words(struct cs_words *t, unsigned first, bool before, struct proof *p,
                            unsigned *typed)
 {
     unsigned k = first;
@@ -274,7 +274,7 @@ static unsigned name_words(const struct cs_words *t, unsigned first, bool before
 }
 
 /* The name of a street behind its number, from `first` on: behind it, or 0. */
-static unsigned name_after(const struct cs_words *t, unsigned first, struct proof *p)
+static unsigned name_after(struct cs_words *t, unsigned first, struct proof *p)
 {
     bool before = is_before(t, first);
     p->lower = cs_word_is(t, first, CS_WORD) && !cs_word_at(t, first)->cap;
@@ -302,7 +302,7 @@ static unsigned name_after(const struct cs_words *t, unsigned first, struct proo
     return end;
 }
 
-static bool number_first(const struct cs_words *t, unsigned i, struct proof *p)
+static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i};
     if (i >= 1 && cs_word_has(t, i - 1, CS_ROLE_UNIT) && cs_word_at(t, i - 1)->cap) {
@@ -336,7 +336,7 @@ static bool number_first(const struct cs_words *t, unsigned i, struct proof *p)
 }
 
 /* "Calle Mayor" before `end`. */
-static bool type_before(const struct cs_words *t, unsigned end, struct proof *p)
+static bool type_before(struct cs_words *t, unsigned end, struct proof *p)
 {
     unsigned low = end > NAME_MOST ? end - NAME_MOST : 0;
     for (unsigned k = end; k > low && is_name(t, k - 1, false); k--) {
@@ -351,7 +351,7 @@ static bool type_before(const struct cs_words *t, unsigned end, struct proof *p)
 }
 
 /* "Lindenstrasse", "Andrassy ut" before `end`; a name alone counts only on a corner. */
-static bool type_behind(const struct cs_words *t, unsigned end, struct proof *p)
+static bool type_behind(struct cs_words *t, unsigned end, struct proof *p)
 {
     if (end >= 2 && cs_word_has(t, end - 1, CS_ROLE_TYPE) && is_capital(t, end - 2)) {
         p->points = 2;
@@ -366,7 +366,7 @@ static bool type_behind(const struct cs_words *t, unsigned end, struct proof *p)
 }
 
 /* "Lindenstrasse 12", "Calle Mayor 5", "Andrassy ut 60": the name stands before the number. */
-static bool name_first(const struct cs_words *t, unsigned i, struct proof *p)
+static bool name_first(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i, .end = i + 1};
     if (!is_house(t, i) || cs_word_at(t, i)->digits > 4 || i == 0)
@@ -380,7 +380,7 @@ static bool name_first(const struct cs_words *t, unsigned i, struct proof *p)
 }
 
 /* "P.O. Box 12", "Postfach 71", "PSC 5605, Box 8122", "Unit 1009 Box 0219" */
-static bool box(const struct cs_words *t, unsigned i, struct proof *p)
+static bool box(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i};
     if (i > 0 && cs_word_has(t, i - 1, CS_ROLE_BOX)) {
@@ -414,7 +414,7 @@ static bool box(const struct cs_words *t, unsigned i, struct proof *p)
 }
 
 /* "FPO AE 13689": the line before it belongs to it. */
-static bool military(const struct cs_words *t, unsigned i, struct proof *p)
+static bool military(struct cs_words *t, unsigned i, struct proof *p)
 {
     *p = (struct proof){.start = i, .end = i + 1};
     if (i < 2 || cs_word_at(t, i)->digits != 5 || !cs_word_has(t, i - 2, CS_ROLE_MIL) ||
@@ -447,7 +447,7 @@ static bool is_dull(const struct cs_view *view, size_t at)
 }
 
 /* "the corner of Auenweg 85 and Main Street" */
-static void corner(const struct cs_words *t, struct proof *p)
+static void corner(struct cs_words *t, struct proof *p)
 {
     unsigned first = p->start;
     while (first > 0 && p->start - first < 3 && is_name(t, first - 1, false) &&
@@ -466,7 +466,7 @@ static void corner(const struct cs_words *t, struct proof *p)
     p->end = k;
 }
 
-static bool is_address(const struct cs_words *t, const struct proof *p)
+static bool is_address(struct cs_words *t, const struct proof *p)
 {
     if (p->points >= 3)
         return true;
@@ -478,7 +478,7 @@ static bool is_address(const struct cs_words *t, const struct proof *p)
 
 size_t cs_find_address(struct cs_view *view, size_t at)
 {
-    static bool (*const shapes[])(const struct cs_words *, unsigned,
+    static bool (*const shapes[])(struct cs_words *, unsigned,
                                   struct proof *) = {box, number_first, name_first, military};
     if (view->level < CS_PRIVACY_MEDIUM || is_dull(view, at))
         return at + 1;
@@ -489,7 +489,7 @@ size_t cs_find_address(struct cs_view *view, size_t at)
         from++;
     size_t to = view->len - at > AHEAD_MOST ? at + AHEAD_MOST : view->len;
     cs_words_read(&t, from, to, at);
-    if (t.count == 0)
+    if (t.at >= t.count || t.word[t.at].start != at)
         return at + 1;
     for (size_t i = 0; i < CS_COUNT(shapes); i++) {
         struct proof p;
@@ -500,7 +500,7 @@ size_t cs_find_address(struct cs_view *view, size_t at)
             continue;
         size_t start = cs_word_at(&t, p.start)->start, end = cs_word_at(&t, p.end - 1)->end;
         if (view->at[end - 1] == '.' && cs_word_at(&t, p.end - 1)->is == CS_WORD &&
-            !(cs_word_at(&t, p.end - 1)->roles & (CS_ROLE_TYPE | CS_ROLE_TAIL)))
+            !cs_word_has(&t, p.end - 1, CS_ROLE_TYPE | CS_ROLE_TAIL))
             end--;
         cs_hit(view, CS_PII_ADDRESS, start, end);
         return end > at ? end : at + 1;

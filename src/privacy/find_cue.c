@@ -58,7 +58,7 @@ static size_t operator_end(const struct cs_view *view, size_t at)
 /* "is", "was", "=" after a few words: where the value begins. 0: no such thing. */
 static size_t sentence(const struct cs_view *view, size_t at, size_t end)
 {
-    static const char *const verbs[] = {"is", "was", "are", "=", ":"};
+    static const char *const verbs[] = {"is", "is:", "was", "was:", "are", "are:", "=", ":"};
     for (unsigned words = 0; words < 6 && at < end && is_blank(view->at[at]); words++) {
         at = blanks(view, at);
         size_t word = at;
@@ -125,8 +125,8 @@ static size_t by_sign(const struct cs_view *view, const struct cue *cue, enum cs
     }
     if (cue->next == cue->stop)
         return 0;
-    if (is_quote(next))
-        return cue->next;
+    if (next == '"' || next == '\'')
+        return cue->stop - cue->at > 4 ? cue->next : 0; /* but: pass "x" on */
     bool option = cue->start < cue->at && view->at[cue->start] == '-';
     return option && next != '-' ? cue->next : 0;
 }
@@ -246,6 +246,23 @@ size_t cs_cue_attribute(struct cs_view *view, size_t at, size_t after)
     return 0;
 }
 
+/* variable "db_password" { default = "x" } */
+size_t cs_cue_default(struct cs_view *view, size_t at, size_t after)
+{
+    static const char before[] = "variable \"";
+    size_t next = blanks(view, after), from = at > 200 ? at - 200 : 0;
+    if (cs_view_at(view, next) != '=')
+        return 0;
+    const char *found = NULL, *more = view->at + from;
+    while ((more = memmem(more, (size_t)(view->at + at - more), before, sizeof before - 1)))
+        found = more += sizeof before - 1;
+    const char *close = found ? memchr(found, '"', (size_t)(view->at + at - found)) : NULL;
+    if (close)
+        cs_secret_value(view, cs_strn(found, (size_t)(close - found)), next + 1,
+                        line_end(view, next + 1), CS_FOUND_ASSIGNED);
+    return 0;
+}
+
 size_t cs_cue_bearer(struct cs_view *view, size_t at, size_t after)
 {
     (void)at;
@@ -304,7 +321,8 @@ size_t cs_cue_identified(struct cs_view *view, size_t at, size_t after)
     if (next + 4 >= end || next >= limit)
         return 0;
     next = blanks(view, next + 3);
-    cs_secret_value(view, CS_STR("password"), next, end, CS_FOUND_ASSIGNED);
+    if (cs_view_at(view, next) == '\'' || cs_view_at(view, next) == '"')
+        cs_secret_value(view, CS_STR("password"), next, end, CS_FOUND_ASSIGNED);
     return 0;
 }
 
@@ -344,22 +362,41 @@ static void hit(struct cs_view *view, struct cs_str s)
     cs_hit(view, CS_PII_PASSWORD, start, start + s.len);
 }
 
-/* sshpass -p x, psexec -u y -p x, docker login -p x, mysql -px */
+/* Commands, and after what they take a password. */
+static const struct {
+    const char *name, *option;
+    bool glued; /* right behind it, or else after a blank */
+} commands[] = {
+    {"sshpass", " -p", false},    {"psexec", " -p", false},    {"mysql", " -p", true},
+    {"mysqldump", " -p", true},   {"mysqladmin", " -p", true}, {"docker", " -p", false},
+    {"podman", " -p", false},     {"mongo", " -p", false},     {"mongosh", " -p", false},
+    {"mongodump", " -p", false},  {"redis-cli", " -a", false}, {"ldapsearch", " -w", false},
+    {"ldapmodify", " -w", false}, {"ldapadd", " -w", false},   {"az", " -p", false},
+};
+
+/* sshpass -p x, mysql -px, docker login -p x */
 size_t cs_cue_option(struct cs_view *view, size_t at, size_t after)
 {
-    if (cs_is_class(cs_view_at(view, after), CS_C_ALNUM | CS_C_UNDER | CS_C_DASH))
+    size_t stop = cs_class_end(view, after, after + 16, CS_C_ALNUM | CS_C_UNDER | CS_C_DASH);
+    struct cs_str name = {view->at + at, stop - at};
+    size_t i = 0;
+    while (i < CS_COUNT(commands) && !cs_str_same(name, commands[i].name))
+        i++;
+    size_t end = line_end(view, stop);
+    if (i == CS_COUNT(commands) ||
+        (strchr("dpa", commands[i].name[0]) && commands[i].name[1] != 's' &&
+         !memmem(view->at + stop, end - stop, " login", 6)))
         return 0;
-    size_t end = line_end(view, after);
-    bool glued = view->at[at] == 'm';
-    if (view->at[at] == 'd' && !memmem(view->at + after, end - after, " login", 6))
-        return 0;
-    for (size_t i = after; i + 4 < end; i++) {
-        if (view->at[i] != ' ' || view->at[i + 1] != '-' || view->at[i + 2] != 'p')
+    const char *more = view->at + stop;
+    while ((more = memmem(more, (size_t)(view->at + end - more), commands[i].option, 3))) {
+        size_t from = (size_t)(more - view->at) + 3;
+        more += 3;
+        if (is_blank(cs_view_at(view, from)) == commands[i].glued ||
+            cs_view_at(view, from) == '-' ||
+            (!commands[i].glued && !is_blank(cs_view_at(view, from))))
             continue;
-        if (is_blank(view->at[i + 3]) == glued || view->at[i + 3] == '-')
-            continue;
-        struct cs_str s = argument(view, i + 3, end);
-        if (is_given(s) && !(glued && cs_str_starts(s, "rotocol")) && !cs_str_is(s, "ort"))
+        struct cs_str s = argument(view, from, end);
+        if (is_given(s) && !cs_str_starts(s, "rotocol") && !cs_str_starts(s, "ort"))
             hit(view, s);
         break;
     }
@@ -395,13 +432,14 @@ size_t cs_cue_user(struct cs_view *view, size_t at, size_t after)
     return 0;
 }
 
-/* NetworkCredential("user", "x") */
+/* NetworkCredential("user", "x"), auth=('user', 'x') */
 size_t cs_cue_second(struct cs_view *view, size_t at, size_t after)
 {
-    (void)at;
     size_t end = line_end(view, after);
+    size_t open = view->at[after - 1] == '(' ? after - 1 : after;
     const char *comma =
-        cs_view_at(view, after) == '(' ? memchr(view->at + after, ',', end - after) : NULL;
+        cs_view_at(view, open) == '(' ? memchr(view->at + open, ',', end - open) : NULL;
+    (void)at;
     if (!comma)
         return 0;
     size_t next = blanks(view, (size_t)(comma - view->at) + 1);
@@ -410,5 +448,42 @@ size_t cs_cue_second(struct cs_view *view, size_t at, size_t after)
     struct cs_str s = argument(view, next, end);
     if (is_given(s))
         hit(view, s);
+    return 0;
+}
+
+/* ConvertTo-SecureString "x" */
+size_t cs_cue_first(struct cs_view *view, size_t at, size_t after)
+{
+    (void)at;
+    size_t next = blanks(view, after), end = line_end(view, after);
+    if (next >= end || !is_quote(view->at[next]))
+        return 0;
+    struct cs_str s = argument(view, next, end);
+    if (is_given(s) && s.at[0] != '$')
+        hit(view, s);
+    return 0;
+}
+
+/* The credentials are user:x */
+size_t cs_cue_login(struct cs_view *view, size_t at, size_t after)
+{
+    struct cue cue;
+    if (cs_is_class(cs_view_at(view, after), CS_C_ALNUM | CS_C_UNDER) ||
+        !read_cue(view, at, after, &cue) || cue.closed)
+        return 0;
+    size_t value = operator_end(view, cue.next);
+    if (value == 0)
+        value = sentence(view, after, cue.end);
+    if (value == 0)
+        return 0;
+    struct cs_str s = argument(view, value, cue.end);
+    const char *sign = s.len ? memchr(s.at, ':', s.len) : NULL;
+    if (!sign && s.len)
+        sign = memchr(s.at, '/', s.len);
+    if (!sign || sign == s.at)
+        return 0;
+    size_t start = (size_t)(sign - view->at) + 1;
+    cs_secret_value(view, CS_STR("password"), start, (size_t)(s.at - view->at) + s.len,
+                    CS_FOUND_LISTED);
     return 0;
 }

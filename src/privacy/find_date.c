@@ -6,43 +6,39 @@
 #define CUE_BACK      40 /* how far before a date the word may stand that tells of a birth */
 #define MONTH_LONGEST 12
 
-static const struct month {
-    const char *prefix; /* folded */
-    unsigned number;
-} months[] = {
-    {"jan", 1},  {"gen", 1},  {"ene", 1},  {"sty", 1},  {"feb", 2},   {"fev", 2},  {"febbr", 2},
-    {"mar", 3},  {"maer", 3}, {"mrz", 3},  {"mrt", 3},  {"maart", 3}, {"apr", 4},  {"avr", 4},
-    {"abr", 4},  {"may", 5},  {"mai", 5},  {"mei", 5},  {"mag", 5},   {"maj", 5},  {"jun", 6},
-    {"juin", 6}, {"giu", 6},  {"jul", 7},  {"juil", 7}, {"lug", 7},   {"aug", 8},  {"aou", 8},
-    {"ago", 8},  {"aout", 8}, {"sep", 9},  {"set", 9},  {"oct", 10},  {"okt", 10}, {"ott", 10},
-    {"out", 10}, {"nov", 11}, {"dec", 12}, {"dez", 12}, {"dic", 12},  {"des", 12},
+/* Their names, folded, and how they are shortened. */
+#define NAMES 14
+
+static const char *const months[12][NAMES] = {
+    {"jan", "january", "januar", "januari", "janvier", "janeiro", "ene", "enero", "gen", "gennaio",
+     "styczen", "stycznia"},
+    {"feb", "february", "februar", "februari", "fev", "fevrier", "fevereiro", "febrero", "febbraio",
+     "luty", "lutego"},
+    {"mar", "march", "marz", "maerz", "mrz", "mars", "maart", "mrt", "marzo", "marco", "marca"},
+    {"apr", "april", "avr", "avril", "abr", "abril", "aprile", "kwietnia"},
+    {"may", "mai", "mei", "mayo", "maggio", "mag", "maio", "maj", "maja"},
+    {"jun", "june", "juni", "juin", "junio", "giu", "giugno", "junho", "czerwca"},
+    {"jul", "july", "juli", "juil", "juillet", "julio", "lug", "luglio", "julho", "lipca"},
+    {"aug", "august", "augustus", "aou", "aout", "ago", "agosto", "augusti", "sierpnia"},
+    {"sep", "sept", "september", "septembre", "septiembre", "set", "settembre", "setembro",
+     "wrzesnia"},
+    {"oct", "october", "okt", "oktober", "octobre", "octubre", "ott", "ottobre", "out", "outubro",
+     "pazdziernika"},
+    {"nov", "november", "novembre", "noviembre", "novembro", "listopada"},
+    {"dec", "december", "dez", "dezember", "decembre", "dic", "diciembre", "dicembre", "dezembro",
+     "des", "desember", "grudnia"},
 };
 
-/* What may follow those three letters: the rest of the name in some language. */
-static const char *const month_rests[] = {
-    "",      "uary", "uar",   "uari",   "vier",   "ner",   "naio",    "ero",   "ro",   "eiro",
-    "ruary", "ruar", "ruari", "rier",   "braio",  "rero",  "ereiro",  "ch",    "z",    "s",
-    "t",     "zo",   "co",    "il",     "ril",    "ile",   "ne",      "i",     "in",   "e",
-    "y",     "io",   "nio",   "ho",     "gno",    "let",   "lio",     "l",     "ust",  "ustus",
-    "osto",  "t",    "gosto", "tember", "tembre", "embre", "tiembre", "embro", "ober", "obre",
-    "tobre", "ubre", "ubro",  "ember",  "iembre", "gio",   "glio",    "li",    "uo",   "eptember",
-    "naro",  "naio", "nnaio", "obro",   "tubro",  "ustus", "ie",      "art",   "rz",   "tubre",
-};
-
+/* 1 to 12; 0: none. */
 static unsigned month_of(const char *word, size_t len)
 {
-    char folded[MONTH_LONGEST];
-    size_t n = len <= MONTH_LONGEST ? cs_cue_fold(word, len, folded, sizeof folded) : 0;
-    if (n < 3)
-        return 0;
-    for (size_t i = 0; i < CS_COUNT(months); i++) {
-        size_t k = strlen(months[i].prefix);
-        if (n < k || memcmp(folded, months[i].prefix, k) != 0)
-            continue;
-        for (size_t r = 0; r < CS_COUNT(month_rests); r++)
-            if (strlen(month_rests[r]) == n - k && memcmp(folded + k, month_rests[r], n - k) == 0)
-                return months[i].number;
-    }
+    char folded[MONTH_LONGEST + 1];
+    size_t n = len <= MONTH_LONGEST ? cs_cue_fold(word, len, folded, MONTH_LONGEST) : 0;
+    folded[n] = '\0';
+    for (unsigned m = 0; n >= 3 && m < 12; m++)
+        for (unsigned i = 0; i < NAMES && months[m][i]; i++)
+            if (months[m][i][0] == folded[0] && strcmp(months[m][i], folded) == 0)
+                return m + 1;
     return 0;
 }
 

@@ -4,28 +4,47 @@
  */
 #include "privacy/secret.h"
 
+#include "base/own.h"
+
 #define RANDOM_MIN 24
 #define RANDOM_MAX 255
 
 /* Shapes with their mark in the middle or at the end. */
+static const struct {
+    size_t min, max, at; /* lengths, and where the mark stands */
+    const char *mark;
+} marks[] = {
+    {36, 37, 32, "-us"},        /* Mailchimp: 32 hex digits, and the data centre */
+    {80, 110, 14, ".atlasv1."}, /* Terraform Cloud */
+    {84, 84, 52, "JQQJ99"},     /* Azure */
+    {84, 84, 76, "AZDO"},       /* Azure DevOps */
+    {88, 88, 76, "+ASt"},       /* Azure storage */
+    {88, 88, 76, "ACDb"},       /* Azure Cosmos */
+    {56, 56, 44, "AzFu"},       /* Azure functions */
+    {40, 40, 36, "_mmk"},       /* MaxMind */
+    {50, 50, 10, "msh"},        /* RapidAPI */
+};
+
 static bool marked(const struct cs_view *view, size_t start, size_t end)
 {
     struct cs_str s = {view->at + start, end - start};
-    /* Mailchimp: 32 hex digits, and the data centre. */
-    if (s.len >= 36 && s.len <= 37 && memcmp(s.at + 32, "-us", 3) == 0)
-        return cs_class_end(view, start, end, CS_C_DIGIT | CS_C_HEX_LOWER) == start + 32 &&
-               cs_is_digit(s.at[35]);
-    /* Terraform Cloud */
-    const char *found = memmem(s.at, s.len, ".atlasv1.", 9);
-    if (found && found - s.at == 14 && s.len > 80 && s.len < 110)
-        return true;
+    for (size_t i = 0; i < CS_COUNT(marks); i++) {
+        size_t n = strlen(marks[i].mark);
+        if (s.len >= marks[i].min && s.len <= marks[i].max &&
+            memcmp(s.at + marks[i].at, marks[i].mark, n) == 0)
+            return !cs_is_stub(s) && cs_mix_of(s).bits > 3.0F;
+    }
+    /* Mailgun signs its webhooks with 32-8-8 hex digits. */
+    const unsigned hex = CS_C_DIGIT | CS_C_HEX_LOWER;
+    if (s.len == 50 && s.at[32] == '-' && s.at[41] == '-')
+        return cs_class_end(view, start, end, hex) == start + 32 &&
+               cs_class_end(view, start + 33, end, hex) == start + 41 &&
+               cs_class_end(view, start + 42, end, hex) == end;
     /* TrueNAS: the number of the key, and 64 letters and digits. */
     size_t dash = cs_class_end(view, start, end, CS_C_DIGIT);
     if (dash > start && dash - start <= 3 && end - dash == 65 && view->at[dash] == '-')
         return cs_class_end(view, dash + 1, end, CS_C_ALNUM) == end && cs_mix_of(s).cases > 16;
-    /* Azure: 84 letters and digits with a mark in their middle. */
-    found = memmem(s.at, s.len, "JQQJ99", 6);
-    return found && s.len == 84 && found - s.at == 52;
+    return false;
 }
 
 /* Hashes and ids: what programs give out by the thousand. */

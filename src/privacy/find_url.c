@@ -65,7 +65,7 @@ static size_t trimmed(const struct cs_view *view, size_t start, size_t end)
     while (end > start) {
         char c = view->at[end - 1];
         bool closing = c == ')' && !memchr(view->at + start, '(', end - start);
-        if (c != '.' && c != ',' && c != ';' && c != ']' && c != '}' && !closing)
+        if (c != '.' && c != ',' && c != ';' && c != ':' && c != ']' && c != '}' && !closing)
             break;
         if ((c == ']' && memchr(view->at + start, '[', end - start)) ||
             (c == '}' && memchr(view->at + start, '{', end - start)))
@@ -73,6 +73,18 @@ static size_t trimmed(const struct cs_view *view, size_t start, size_t end)
         end--;
     }
     return end;
+}
+
+/* A '/' in the password: what stands after the '@' is no host then, and there is another '@'. */
+static size_t past_slash(const struct cs_view *view, size_t sign, size_t slash, size_t end)
+{
+    for (size_t i = sign + 1; i < slash; i++)
+        if (view->at[i] == '.' || view->at[i] == ':')
+            return sign;
+    for (size_t i = slash + 1; i < end && view->at[i] != '?'; i++)
+        if (view->at[i] == '@' && view->at[i - 1] != '/' && cs_is_alnum(cs_view_at(view, i + 1)))
+            return i;
+    return sign;
 }
 
 /* The last '@' before the host; `end` if there is none. */
@@ -86,8 +98,8 @@ static size_t at_sign(const struct cs_view *view, size_t from, size_t end)
         /* Several hosts, each with its own: user:a@one,user:b@two. */
         const char *first = memchr(view->at + from, '@', found - from);
         if (first && memchr(first, ',', (size_t)(view->at + found - first)))
-            found = (size_t)(first - view->at);
-        return found;
+            return (size_t)(first - view->at);
+        return past_slash(view, found, i, end);
     }
     if (i == end)
         return end;
@@ -195,7 +207,7 @@ static bool credentials(struct cs_view *view, size_t start, size_t from, size_t 
         return false;
     }
     struct cs_str word = {view->at + colon + 1, sign - colon - 1};
-    if (word.len == 0 || word.len > 1024 || (word.len > 1 && cs_is_sample(word)) ||
+    if (word.len < 2 || word.len > 1024 || cs_is_sample(word) ||
         (word.at[0] == '$' && cs_is_code(word, false)) || word.at[0] == '{' || word.at[0] == '%' ||
         cs_str_same(word, "x-oauth-basic"))
         return false;
@@ -223,10 +235,15 @@ static size_t scheme_start(const struct cs_view *view, size_t at)
 static size_t url_end(const struct cs_view *view, size_t from)
 {
     size_t end = from;
+    bool open = false;
     while (end < view->len && end - from < URL_MAX && !ends_url(view->at[end]) &&
            !(view->at[end] == ':' && cs_view_at(view, end + 1) == '/' &&
-             cs_view_at(view, end + 2) == '/'))
+             cs_view_at(view, end + 2) == '/')) {
+        open |= view->at[end] == '(';
+        if (view->at[end] == ')' && !open)
+            break; /* of Markdown */
         end++;
+    }
     return trimmed(view, from, end);
 }
 

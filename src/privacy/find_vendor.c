@@ -150,6 +150,30 @@ size_t cs_find_bot(struct cs_view *view, size_t at, size_t after)
     return end;
 }
 
+/* An id of AWS, and the secret that belongs to it: 40 bytes of base64 close behind. */
+size_t cs_find_aws(struct cs_view *view, size_t at, size_t after)
+{
+    size_t end = cs_vendor_match(view, after, view->at[at + 1] == '3' ? "u17" : "u16");
+    if (end == 0 || cs_is_stub(cs_strn(view->at + at, end - at)) ||
+        cs_mix_of(cs_strn(view->at + at, end - at)).bits < 2.4F)
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, at, end);
+    size_t most = end + 80 < view->len ? end + 80 : view->len;
+    for (size_t i = end; i < most;) {
+        size_t stop = cs_class_end(view, i, i + 44, CS_C_ALNUM | CS_C_PLUS);
+        struct cs_str s = {view->at + i, stop - i};
+        struct cs_mix mix = {0};
+        if (s.len == 40)
+            mix = cs_mix_of(s);
+        if (mix.lower && mix.upper && mix.digit && !mix.hex && !cs_is_stub(s)) {
+            cs_hit(view, CS_PII_API_KEY, i, stop);
+            break;
+        }
+        i = stop + 1;
+    }
+    return end;
+}
+
 /* ThingsBoard: /api/v1/TOKEN/telemetry */
 size_t cs_find_device(struct cs_view *view, size_t at, size_t after)
 {

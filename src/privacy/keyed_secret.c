@@ -61,11 +61,57 @@ static bool unquote(const struct cs_view *view, size_t *start, size_t *end)
     return true;
 }
 
-/* Where a value without quotes ends: before a blank, and the signs of a program. */
+/* b'x', String::from("x"), SecretStr("x"): where the quote is. */
+static size_t unwrapped(const struct cs_view *view, size_t start, size_t end)
+{
+    static const char *const heads[] = {"String::from(",
+                                        "new String(",
+                                        "SecretStr(",
+                                        "SecretString::from(",
+                                        "Secret::new(",
+                                        "sensitive(",
+                                        "b",
+                                        "r",
+                                        "u",
+                                        "L",
+                                        "@",
+                                        "bytes("};
+    for (size_t i = 0; i < CS_COUNT(heads); i++) {
+        size_t n = strlen(heads[i]);
+        if (end - start > n && memcmp(view->at + start, heads[i], n) == 0 &&
+            is_quote(view->at[start + n]))
+            return start + n;
+    }
+    return start;
+}
+
+/* Does the next key begin at `i`? */
+static bool key_at(const struct cs_view *view, size_t i, size_t end)
+{
+    size_t stop = cs_class_end(view, i, i + 40 < end ? i + 40 : end,
+                               CS_C_ALNUM | CS_C_UNDER | CS_C_DASH | CS_C_DOT);
+    return stop > i && stop < end && view->at[stop] == '=';
+}
+
+static bool ends_bare(const struct cs_view *view, size_t i, size_t end)
+{
+    static const char *const signs[] = {"&quot", "&lt", "&gt", "&#", "&amp", ")]", "](", "</"};
+    char c = view->at[i];
+    if (c != '&' && c != ';' && c != ')' && c != ']' && c != '<')
+        return false;
+    if ((c == '&' || c == ';') && key_at(view, i + 1, end))
+        return true;
+    for (size_t j = 0; j < CS_COUNT(signs); j++)
+        if (cs_str_starts(cs_strn(view->at + i, end - i), signs[j]))
+            return true;
+    return false;
+}
+
+/* Where a value without quotes ends: before a blank, the next key, and the signs of a program. */
 static size_t bare_end(const struct cs_view *view, size_t start, size_t end)
 {
     size_t i = start;
-    while (i < end && !is_blank(view->at[i]))
+    while (i < end && !is_blank(view->at[i]) && !ends_bare(view, i, end))
         i++;
     for (; i > start; i--) {
         char c = view->at[i - 1];
@@ -74,6 +120,17 @@ static size_t bare_end(const struct cs_view *view, size_t start, size_t end)
             break;
     }
     return i;
+}
+
+static void look_at(const struct cs_view *view, size_t end, struct value *v)
+{
+    v->mix = cs_mix_of(v->s);
+    v->odd = cs_is_odd(v->s, &v->mix);
+    v->next = v->rest = cs_view_at(view, end);
+    for (size_t i = end; i < end + 40 && (v->rest == ' ' || v->rest == '\t'); i++)
+        v->rest = cs_view_at(view, i);
+    if (v->rest == '\0' || v->rest == '\r')
+        v->rest = '\n';
 }
 
 static struct value value_of(const struct cs_view *view, size_t start, size_t end)
@@ -88,22 +145,17 @@ static struct value value_of(const struct cs_view *view, size_t start, size_t en
     v.sign = start ? view->at[start - 1] : '\0';
     for (unsigned round = 0; round < 3; round++) {
         trim(view, &start, &end);
+        start = v.quoted ? start : unwrapped(view, start, end);
         if (start == end || !unquote(view, &start, &end))
             break;
         v.quoted = true;
     }
     if (!v.quoted)
         end = bare_end(view, start, end);
-    if (end > start + VALUE_MAX || end <= start)
-        return v;
-    v.s = cs_strn(view->at + start, end - start);
-    v.mix = cs_mix_of(v.s);
-    v.odd = cs_is_odd(v.s, &v.mix);
-    v.next = v.rest = cs_view_at(view, end);
-    for (size_t i = end; i < end + 40 && (v.rest == ' ' || v.rest == '\t'); i++)
-        v.rest = cs_view_at(view, i);
-    if (v.rest == '\0' || v.rest == '\r')
-        v.rest = '\n';
+    if (end > start && end <= start + VALUE_MAX) {
+        v.s = cs_strn(view->at + start, end - start);
+        look_at(view, end, &v);
+    }
     return v;
 }
 
@@ -154,26 +206,26 @@ static bool names_itself(const struct value *v)
 static bool is_talk(struct cs_str s)
 {
     static const char *const words[] = {
-        "must",       "should",    "is",        "are",       "was",
-        "will",       "can",       "cannot",    "may",       "and",
-        "or",         "the",       "an",        "for",       "of",
-        "protection", "to",        "in",        "on",        "with",
-        "from",       "by",        "at",        "not",       "reset",
-        "change",     "changed",   "field",     "prompt",    "manager",
-        "policy",     "protected", "input",     "forgot",    "please",
-        "enter",      "your",      "my",        "this",      "that",
-        "invalid",    "incorrect", "wrong",     "correct",   "expired",
-        "missing",    "mismatch",  "needed",    "if",        "when",
-        "minimum",    "length",    "int",       "const",     "let",
-        "var",        "new",       "any",       "same",      "see",
-        "set",        "failed",    "success",   "login",     "email",
-        "strong",     "weak",      "hashed",    "plain",     "plaintext",
-        "file",       "bcrypt",    "md5",       "sha256",    "scram-sha-256",
-        "self",       "auto",      "manual",    "generated", "stored",
-        "safe",       "secure",    "shared",    "available", "valid",
-        "ok",         "okay",      "also",      "char[]",    "byte[]",
-        "strings",    "required.", "optional.", "here",      "there",
-        "below",
+        "must",       "should",    "is",      "are",       "was",
+        "will",       "can",       "cannot",  "may",       "and",
+        "or",         "the",       "an",      "for",       "of",
+        "protection", "to",        "in",      "on",        "with",
+        "from",       "by",        "at",      "not",       "reset",
+        "change",     "changed",   "field",   "prompt",    "manager",
+        "policy",     "protected", "input",   "forgot",    "please",
+        "enter",      "your",      "my",      "this",      "that",
+        "invalid",    "incorrect", "wrong",   "correct",   "expired",
+        "missing",    "mismatch",  "needed",  "if",        "when",
+        "minimum",    "length",    "int",     "const",     "let",
+        "var",        "new",       "any",     "same",      "see",
+        "set",        "failed",    "success", "login",     "email",
+        "strong",     "weak",      "hashed",  "plain",     "plaintext",
+        "file",       "bcrypt",    "md5",     "sha256",    "scram-sha-256",
+        "self",       "auto",      "manual",  "generated", "stored",
+        "files",      "compat",    "pass",    "safe",      "secure",
+        "shared",     "available", "valid",   "ok",        "okay",
+        "also",       "char[]",    "byte[]",  "strings",   "required.",
+        "optional.",  "here",      "there",   "below",
     };
     for (size_t i = 0; i < CS_COUNT(words); i++)
         if (cs_str_same(s, words[i]))
@@ -185,24 +237,44 @@ static bool is_talk(struct cs_str s)
  * more words after them. */
 static bool stands_alone(const struct value *v)
 {
-    if (v->next == ';' || v->next == ',' || v->next == ')' || v->next == '(')
+    /* A cell of a table. */
+    if (memchr(",|\t", v->sign, 3) && memchr(",|\t\n", v->rest, 4))
+        return true;
+    if (memchr(";,)(", v->next, 4))
         return false;
-    return v->rest == '\n' || v->rest == '#' || v->rest == '&' || v->rest == '<' ||
-           (v->sign == '=' && v->next == ' ');
+    return v->rest == '\n' || v->rest == '|' || v->rest == '#' || v->rest == '&' ||
+           v->rest == '<' || (v->sign == '=' && v->next == ' ');
+}
+
+/* MAX_LENGTH: a name of a program. */
+static bool is_constant(struct cs_str s)
+{
+    bool under = false;
+    for (size_t i = 0; i < s.len; i++) {
+        if (!(s.at[i] >= 'A' && s.at[i] <= 'Z') && !cs_is_digit(s.at[i]) && s.at[i] != '_')
+            return false;
+        under |= s.at[i] == '_';
+    }
+    return under;
 }
 
 /* Something that stands for a value, or tells where to get one. */
 static bool is_none(const struct value *v)
 {
+    if (!v->quoted && (memchr("<{([|&*", v->s.at[0], 7) || is_constant(v->s)))
+        return true;
+    /* The numbers and truths of programs. */
+    if (v->s.len > 1 && ((v->s.at[0] == '!' && !v->quoted && cs_is_digit(v->s.at[1])) ||
+                         (v->s.at[0] == '0' && v->s.at[1] == 'x' && v->s.len <= 10)))
+        return true;
     return cs_is_sample(v->s) || cs_is_code(v->s, v->quoted) || cs_is_place(v->s) ||
-           v->mix.lower + v->mix.upper + v->mix.digit == 0;
+           names_itself(v) || v->mix.lower + v->mix.upper + v->mix.digit == 0;
 }
 
 static bool is_password(const struct value *v, bool short_name, enum cs_found found)
 {
     struct cs_str s = v->s;
-    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || names_itself(v) ||
-        memchr(":({", s.at[s.len - 1], 3))
+    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || memchr(":({", s.at[s.len - 1], 3))
         return false;
     if (has_blank(s))
         return v->quoted && v->odd && v->mix.digit && s.len < 64 && s.at[s.len - 1] != '.';
@@ -226,17 +298,17 @@ static bool is_weak_key(const struct value *v, struct cs_str key)
     return cs_is_random(s) && v->mix.bits >= 3.0F;
 }
 
-static bool is_key(const struct value *v, enum cs_role role, struct cs_str key)
+static bool is_key(const struct value *v, enum cs_under role, struct cs_str key)
 {
     struct cs_str s = v->s;
     if (s.len < 8 || has_blank(s) || is_none(v))
         return false;
-    if (role == CS_ROLE_WEAK)
+    if (role == CS_UNDER_WEAK)
         return !cs_is_uuid(s) && is_weak_key(v, key);
     if (cs_is_uuid(s) || cs_is_random(s))
         return true;
     return s.len >= 10 && v->mix.digit * 8 > s.len && v->mix.lower + v->mix.upper &&
-           v->mix.cases > 2 && v->mix.bits > 2.8F && v->mix.other * 4 < s.len;
+           v->mix.cases > 3 && v->mix.bits > 2.8F && v->mix.other * 4 < s.len;
 }
 
 static void cookies(struct cs_view *view, size_t start, size_t end)
@@ -257,47 +329,48 @@ static void cookies(struct cs_view *view, size_t start, size_t end)
 }
 
 /* "Bearer x", "Basic x", "Token x": the word before the value says what it is. */
-static size_t scheme_end(const struct cs_view *view, size_t start, size_t end, enum cs_role *role)
+static size_t scheme_end(const struct cs_view *view, size_t start, size_t end, enum cs_under *role)
 {
     static const char *const schemes[] = {"basic ", "bearer ", "token ",
                                           "ssws ",  "apikey ", "key "};
     for (size_t i = 0; i < CS_COUNT(schemes); i++) {
         size_t n = strlen(schemes[i]);
         if (end - start > n && strncasecmp(view->at + start, schemes[i], n) == 0) {
-            *role = i == 0 ? CS_ROLE_PASS : CS_ROLE_KEY;
+            *role = i == 0 ? CS_UNDER_PASS : CS_UNDER_KEY;
             return start + n;
         }
     }
     return start;
 }
 
-static enum cs_pii kind_of(const struct value *v, enum cs_role role, struct cs_str key,
+static enum cs_pii kind_of(const struct value *v, enum cs_under role, struct cs_str key,
                            enum cs_found found)
 {
-    if (role == CS_ROLE_PASS || role == CS_ROLE_PIN) {
+    if (role == CS_UNDER_PASS || role == CS_UNDER_PIN) {
         bool short_name = cs_str_same(key, "pass") || cs_str_same(key, "pw");
         bool digits =
-            role == CS_ROLE_PIN && v->s.len >= 3 && v->s.len <= 8 && v->mix.digit == v->s.len;
+            role == CS_UNDER_PIN && v->s.len >= 3 && v->s.len <= 8 && v->mix.digit == v->s.len;
         return digits || is_password(v, short_name, found) ? CS_PII_PASSWORD : CS_PII_COUNT;
     }
     if (is_key(v, role, key) && (found == CS_FOUND_ASSIGNED || cs_is_random(v->s)))
         return CS_PII_API_KEY;
     /* A secret that is but a word is somebody's password. */
-    if (role != CS_ROLE_SECRET || !v->quoted || !v->odd || !is_password(v, true, found))
+    if (role != CS_UNDER_SECRET || !(v->quoted || stands_alone(v)) || has_blank(v->s) ||
+        !is_password(v, true, found))
         return CS_PII_COUNT;
     return v->s.len >= 16 ? CS_PII_API_KEY : CS_PII_PASSWORD;
 }
 
-static void find(struct cs_view *view, enum cs_role role, struct cs_str key, size_t start,
+static void find(struct cs_view *view, enum cs_under role, struct cs_str key, size_t start,
                  size_t end, enum cs_found found)
 {
     if (end > view->len)
         end = view->len;
-    if (role == CS_ROLE_NOTHING || start >= end)
+    if (role == CS_UNDER_NOTHING || start >= end)
         return;
     if (end - start > 2 * VALUE_MAX)
         end = start + 2 * VALUE_MAX;
-    if (role == CS_ROLE_COOKIE) {
+    if (role == CS_UNDER_COOKIE) {
         cookies(view, start, end);
         return;
     }
@@ -325,14 +398,14 @@ static void find(struct cs_view *view, enum cs_role role, struct cs_str key, siz
 void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size_t end,
                      enum cs_found found)
 {
-    find(view, cs_role_of(key), key, start, end, found);
+    find(view, cs_under_of(key), key, start, end, found);
 }
 
 void cs_keyed_secret(struct cs_view *view, struct cs_sense sense, struct cs_str key, size_t start,
                      size_t end)
 {
-    enum cs_role role = cs_role_of(key);
-    if (role == CS_ROLE_NOTHING)
-        role = sense.kind == CS_PII_PASSWORD ? CS_ROLE_PIN : CS_ROLE_WEAK;
+    enum cs_under role = cs_under_of(key);
+    if (role == CS_UNDER_NOTHING)
+        role = sense.kind == CS_PII_PASSWORD ? CS_UNDER_PIN : CS_UNDER_WEAK;
     find(view, role, key, start, end, CS_FOUND_ASSIGNED);
 }

@@ -61,6 +61,7 @@ struct cs_page {
     bool json;      /* the form */
     struct cs_spans *spans;
     struct cs_name_memory *names;
+    struct cs_matcher *matcher; /* of patterns; made when first wanted */
     struct cs_layer layers[CS_LAYERS];
     unsigned top;
     struct cs_hits hits; /* of one view; the first `settled` are disjoint and in order */

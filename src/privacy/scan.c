@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "privacy/page.h"
+#include "privacy/regex.h"
 
 #define DEPTH 64 /* keys are known down to here */
 
@@ -24,6 +25,7 @@ struct lexer {
     } frames[DEPTH];
     struct cs_str key; /* of the value to come */
     struct cs_sense sense;
+    struct cs_str name; /* {"name": "DB_PASSWORD", "value": ...} */
 };
 
 void cs_spans_done(struct cs_spans *spans)
@@ -159,6 +161,20 @@ static size_t blanks(const char *at, size_t i, size_t end)
     return i;
 }
 
+/* What the value to come stands under: its key, or the name that was given before. */
+static void under(struct lexer *l, struct cs_str key)
+{
+    bool named = cs_str_is(key, "value") || cs_str_is(key, "Value");
+    l->key = named && l->name.len ? l->name : key;
+    l->sense = cs_page_sense(l->page, l->key);
+}
+
+static bool names(struct cs_str key)
+{
+    return cs_str_is(key, "name") || cs_str_is(key, "Name") || cs_str_is(key, "key") ||
+           cs_str_is(key, "Key") || cs_str_is(key, "field");
+}
+
 /* False: it is a part of a program, and no value. */
 static bool string(struct lexer *l)
 {
@@ -174,12 +190,13 @@ static bool string(struct lexer *l)
         l->sense = CS_NO_SENSE;
         if (!plain_key(key.at, key.len))
             scan_string(l->page, from, to, escapes, NULL, true);
-        l->key = key;
-        l->sense = cs_page_sense(l->page, key);
+        under(l, key);
         l->i = next + 1;
     } else {
         if (to > from)
             scan_string(l->page, from, to, escapes, l, false);
+        if (to - from < 64 && names(l->key))
+            l->name = cs_strn(l->at + from, to - from);
         l->i = to < l->end ? to + 1 : to;
     }
     l->done = l->i;
@@ -218,6 +235,7 @@ static void open(struct lexer *l, bool object)
     if (l->depth < DEPTH)
         l->frames[l->depth] = (struct frame){l->key, l->sense, object};
     l->depth++;
+    l->name = (struct cs_str){0};
     if (object) {
         l->key = (struct cs_str){0};
         l->sense = CS_NO_SENSE;
@@ -263,6 +281,7 @@ static bool lex(struct lexer *l)
     case ']':
         if (l->depth)
             l->depth--;
+        l->name = (struct cs_str){0};
         forget(l);
         l->i++;
         return true;
@@ -294,6 +313,7 @@ static void scan_json(struct cs_page *page, size_t from, size_t to)
     l.i = l.done = from;
     l.end = to;
     l.depth = 0;
+    l.name = (struct cs_str){0};
     forget(&l);
     while (l.i < to)
         if (!lex(&l)) {
@@ -324,6 +344,7 @@ void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, en
     else
         scan_text(&page, 0, text.len, NULL, false);
     cs_name_memory_free(page.names);
+    cs_matcher_free(page.matcher);
     for (unsigned i = 0; i < CS_LAYERS; i++) {
         free(page.layers[i].blocks);
         free(page.layers[i].steps);

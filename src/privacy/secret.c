@@ -230,10 +230,11 @@ bool cs_is_sample(struct cs_str s)
         "securestring",
     };
     static const char *const part[] = {
-        "example",   "placeholder", "your_",    "your-",    "yourpass",    "yoursecret",
-        "yourtoken", "yourkey",     "your key", "your api", "_here",       "-here",
-        "insert",    "replace",     "dummy",    "redacted", "changeme",    "change_me",
-        "<your",     "my_secret",   "enter_",   "fakekey",  "mysecretkey",
+        "example",    "placeholder", "your_",     "your-",      "yourpass",
+        "yoursecret", "yourtoken",   "yourkey",   "your key",   "your api",
+        "_here",      "-here",       "insert",    "replace",    "dummy",
+        "redacted",   "changeme",    "change_me", "0123456789", "abcdefghij",
+        "<your",      "my_secret",   "enter_",    "fakekey",    "mysecretkey",
     };
     if (s.len == 0 || is_template(s) || one_of(s, whole, CS_COUNT(whole)))
         return true;
@@ -316,12 +317,30 @@ bool cs_is_code(struct cs_str s, bool quoted)
         if (s.len >= n && strncasecmp(s.at, starts[i], n) == 0)
             return true;
     }
+    /* name=value: the next argument */
+    size_t i = 0;
+    while (!quoted && i < s.len && (cs_is_letter(s.at[i]) || s.at[i] == '_'))
+        i++;
+    if (i > 2 && i + 1 < s.len && s.at[i] == '=' && s.at[i + 1] != '=')
+        return true;
     return is_variable(s) || is_call(s, quoted) || is_name_path(s);
+}
+
+/* camelCase: every capital begins a word. */
+static bool is_camel(struct cs_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (!cs_is_letter(s.at[i]))
+            return false;
+        if (s.at[i] < 'a' && (i + 2 >= s.len || s.at[i + 1] < 'a' || s.at[i + 2] < 'a'))
+            return false;
+    }
+    return true;
 }
 
 bool cs_is_odd(struct cs_str s, const struct cs_mix *mix)
 {
-    if ((mix->digit && mix->lower + mix->upper) || mix->cases > 2)
+    if ((mix->digit && mix->lower + mix->upper) || (mix->cases > 2 && !is_camel(s)))
         return true;
     for (size_t i = 0; i + 1 < s.len; i++)
         if (strchr("!@#$%^&*+=?~", s.at[i]))
@@ -371,7 +390,7 @@ bool cs_is_random(struct cs_str s)
         return false;
     if (mix.hex)
         return mix.bits > 2.4F;
-    if (mix.bits < 3.0F || (mix.digit == 0 && mix.cases < 4))
+    if (mix.bits < 3.0F || (mix.digit == 0 && (mix.cases < 4 || is_camel(s))))
         return false;
     return !(is_words(s) && mix.cases < 4);
 }

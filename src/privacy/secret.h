@@ -68,20 +68,20 @@ bool cs_str_same(struct cs_str a, const char *small);
 /* Does it hold `small`, whatever the case? */
 bool cs_str_has(struct cs_str a, const char *small);
 
-/* --- secret_role.c: what a key says --- */
+/* --- secret_keys.c: what a key says --- */
 
-enum cs_role {
-    CS_ROLE_NOTHING,
-    CS_ROLE_PASS,   /* any word */
-    CS_ROLE_PIN,    /* digits, or any word */
-    CS_ROLE_KEY,    /* something random */
-    CS_ROLE_SECRET, /* something random, or a word that is no word */
-    CS_ROLE_WEAK,   /* something very random */
-    CS_ROLE_COOKIE, /* several of them */
-    CS_ROLE_AUTH,   /* a scheme before it */
+enum cs_under {
+    CS_UNDER_NOTHING,
+    CS_UNDER_PASS,   /* any word */
+    CS_UNDER_PIN,    /* digits, or any word */
+    CS_UNDER_KEY,    /* something random */
+    CS_UNDER_SECRET, /* something random, or a word that is no word */
+    CS_UNDER_WEAK,   /* something very random */
+    CS_UNDER_COOKIE, /* several of them */
+    CS_UNDER_AUTH,   /* a scheme before it */
 };
 
-enum cs_role cs_role_of(struct cs_str key);
+enum cs_under cs_under_of(struct cs_str key);
 /* The same for keys.c, where it knows no row. */
 struct cs_sense cs_key_secret(struct cs_str key);
 
@@ -108,20 +108,26 @@ size_t cs_cue_identified(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_option(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_user(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_second(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_first(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_login(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_default(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_attribute(struct cs_view *view, size_t at, size_t after);
 
 /* --- find_pem.c --- */
 
 size_t cs_find_pem64(struct cs_view *view, size_t at, size_t after); /* base64 of a PEM */
-size_t cs_find_der(struct cs_view *view, size_t at, size_t after);   /* base64 of a key's bytes */
+size_t cs_find_putty(struct cs_view *view, size_t at, size_t after);
+size_t cs_find_der(struct cs_view *view, size_t at, size_t after); /* base64 of a key's bytes */
 
 /* --- find_vendor.c: what more than a shape has to be looked at for --- */
 
 size_t cs_find_bot(struct cs_view *view, size_t at, size_t after);
 size_t cs_find_device(struct cs_view *view, size_t at, size_t after);
+size_t cs_find_aws(struct cs_view *view, size_t at, size_t after);
 
 /* --- find_jwt.c --- */
 
-size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after); /* "eyJ" */
+size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after);   /* "eyJ" */
+size_t cs_find_jwt64(struct cs_view *view, size_t at, size_t after); /* base64 of that */
 
 #endif

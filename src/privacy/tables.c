@@ -104,16 +104,18 @@ static bool header(struct cs_view *view, size_t from, size_t to, char by, struct
     if (n < 2)
         return false;
     t->senses = 0;
+    unsigned named = 0;
     for (unsigned i = 0; i < n; i++) {
         if (!like_head(view, cells[i]))
             return false;
+        named += cells[i].end > cells[i].start;
         t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
         t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
         t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
     }
     t->by = by;
     t->count = n;
-    return t->senses > 0;
+    return t->senses > 0 && named > 1; /* "key," is a list's */
 }
 
 static size_t line_end(const struct cs_view *view, size_t i)

@@ -237,6 +237,15 @@ static int check_grant(struct cs_gate_call *c)
     return -1;
 }
 
+/* Tokens are not judged: neither a schema nor the policy tells what they stand for. */
+static enum cs_hiding look_for_token(struct cs_str text)
+{
+    enum cs_token_form form = cs_token_form(text);
+    return form == CS_TOKEN_WHOLE    ? CS_HIDES_ALL
+           : form == CS_TOKEN_INSIDE ? CS_HIDES_PART
+                                     : CS_HIDES_NOTHING;
+}
+
 /* --- arguments valid, and small enough? --- */
 
 /* "owner (required), repo (required), sha" */
@@ -277,14 +286,6 @@ static void refuse_arguments(struct cs_gate_call *c, struct cs_str message)
     cs_gate_refuse(c, invalid, message, cs_buf_str(&suggestion));
 }
 
-static enum cs_hiding look_for_token(struct cs_str text)
-{
-    enum cs_token_form form = cs_token_form(text);
-    return form == CS_TOKEN_WHOLE    ? CS_HIDES_ALL
-           : form == CS_TOKEN_INSIDE ? CS_HIDES_PART
-                                     : CS_HIDES_NOTHING;
-}
-
 static int check_arguments(struct cs_gate_call *c)
 {
     const struct cs_policy *policy = c->run->runner->policy;
@@ -305,7 +306,6 @@ static int check_arguments(struct cs_gate_call *c)
         return -1;
     }
     const struct cs_schema *schema = cs_tool_input(c->tool);
-    /* Tokens are not judged: neither the tool's schema nor the policy tells what they stand for. */
     struct cs_schema_hidden hidden = {.look = look_for_token};
     int n = schema ? cs_schema_check_hidden(schema, root, &hidden, &arena, faults, CS_COUNT(faults),
                                             &err)
@@ -357,7 +357,8 @@ static int check_size(struct cs_gate_call *c)
 static void note_drift(struct cs_gate_call *c, struct cs_json_val root)
 {
     CS_AUTO_BUF struct cs_buf drift = {0};
-    cs_tools_seen(c->run->runner->tools, c->tool, root, &drift);
+    struct cs_schema_hidden hidden = {.look = look_for_token};
+    cs_tools_seen(c->run->runner->tools, c->tool, root, &hidden, &drift);
     if (!drift.len)
         return;
     record_of(c)->drift =

@@ -5,10 +5,10 @@
 
 #define KEY_MAX 64
 
-#define PASS   CS_ROLE_PASS
-#define KEY    CS_ROLE_KEY
-#define SECRET CS_ROLE_SECRET
-#define WEAK   CS_ROLE_WEAK
+#define PASS   CS_UNDER_PASS
+#define KEY    CS_UNDER_KEY
+#define SECRET CS_UNDER_SECRET
+#define WEAK   CS_UNDER_WEAK
 
 /* A key in small letters, with nothing else between them, and where its words begin. */
 struct folded {
@@ -121,7 +121,7 @@ static const struct {
     {"accountkey", KEY, false},
     {"sharedkey", KEY, false},
     {"presharedkey", KEY, false},
-    {"psk", KEY, true},
+    {"psk", PASS, true},
     {"licensekey", KEY, false},
     {"deploykey", KEY, false},
     {"servicekey", KEY, false},
@@ -153,9 +153,9 @@ static const struct {
     {"jwtkey", KEY, false},
     {"restkey", KEY, false},
     {"consumerkey", KEY, false},
-    {"authorization", CS_ROLE_AUTH, false},
-    {"authorisation", CS_ROLE_AUTH, false},
-    {"cookie", CS_ROLE_COOKIE, false},
+    {"authorization", CS_UNDER_AUTH, false},
+    {"authorisation", CS_UNDER_AUTH, false},
+    {"cookie", CS_UNDER_COOKIE, false},
     {"key", WEAK, true},
     {"pat", WEAK, true},
     {"sas", WEAK, true},
@@ -177,32 +177,32 @@ static bool may_be_secret(const struct folded *f)
     return false;
 }
 
-enum cs_role cs_role_of(struct cs_str key)
+enum cs_under cs_under_of(struct cs_str key)
 {
     struct folded f = fold(key);
     if (!may_be_secret(&f))
-        return CS_ROLE_NOTHING;
-    enum cs_role role = CS_ROLE_NOTHING;
-    for (size_t i = 0; i < CS_COUNT(tails) && role == CS_ROLE_NOTHING; i++)
+        return CS_UNDER_NOTHING;
+    enum cs_under role = CS_UNDER_NOTHING;
+    for (size_t i = 0; i < CS_COUNT(tails) && role == CS_UNDER_NOTHING; i++)
         if (ends(&f, tails[i].tail, tails[i].word))
-            role = (enum cs_role)tails[i].role;
-    return role != CS_ROLE_NOTHING && is_harmless(&f) ? CS_ROLE_NOTHING : role;
+            role = (enum cs_under)tails[i].role;
+    return role != CS_UNDER_NOTHING && is_harmless(&f) ? CS_UNDER_NOTHING : role;
 }
 
 struct cs_sense cs_key_secret(struct cs_str key)
 {
-    switch (cs_role_of(key)) {
-    case CS_ROLE_PASS:
-    case CS_ROLE_PIN:
+    switch (cs_under_of(key)) {
+    case CS_UNDER_PASS:
+    case CS_UNDER_PIN:
         return (struct cs_sense){CS_PII_PASSWORD, false};
-    case CS_ROLE_KEY:
-    case CS_ROLE_AUTH:
-    case CS_ROLE_SECRET:
-    case CS_ROLE_COOKIE:
+    case CS_UNDER_KEY:
+    case CS_UNDER_AUTH:
+    case CS_UNDER_SECRET:
+    case CS_UNDER_COOKIE:
         return (struct cs_sense){CS_PII_SECRET, false};
-    case CS_ROLE_WEAK:
+    case CS_UNDER_WEAK:
         return (struct cs_sense){CS_PII_SECRET, true};
-    case CS_ROLE_NOTHING:
+    case CS_UNDER_NOTHING:
     default:
         return CS_NO_SENSE;
     }
