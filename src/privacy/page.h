@@ -68,6 +68,7 @@ struct cs_page {
     struct cs_hits spare;
     size_t settled;
     struct cs_kept_key kept[CS_KEYS_KEPT];
+    unsigned turn;
 };
 
 /* --- layers.c --- */

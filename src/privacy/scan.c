@@ -41,13 +41,26 @@ struct cs_name_memory **cs_page_names(struct cs_page *page)
 
 /* --- views --- */
 
+/* Is all of it something already, that is no secret? Secrets may be something more special. */
+static bool is_settled(const struct cs_view *view)
+{
+    const struct cs_hits *hits = &view->page->hits;
+    return hits->count == 1 && hits->at[0].start == 0 && hits->at[0].end == view->len &&
+           !cs_pii_secret((enum cs_pii)hits->at[0].kind);
+}
+
 static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
 {
     struct cs_page *page = view->page;
-    if (view->sense.kind != CS_PII_COUNT)
-        cs_keyed(view, view->sense, view->key, 0, view->len);
     if (page->customs)
         cs_find_custom(page->detector, view);
+    if (view->sense.kind != CS_PII_COUNT) {
+        cs_keyed(view, view->sense, view->key, 0, view->len);
+        if (is_settled(view)) {
+            cs_page_flush(page, offset, is_number, is_key);
+            return;
+        }
+    }
     cs_find_anchors(view, offset);
     if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);
@@ -216,12 +229,12 @@ static bool number(struct lexer *l)
     if (l->at[i] == '-')
         i++;
     size_t digits = i;
+    if (i == l->end || !cs_is_digit(l->at[i]))
+        return false;
     while (i < l->end &&
            (cs_is_digit(l->at[i]) || l->at[i] == '.' || l->at[i] == 'e' || l->at[i] == 'E' ||
             ((l->at[i] == '+' || l->at[i] == '-') && (l->at[i - 1] | 32) == 'e')))
         i++;
-    if (i == digits || !cs_is_digit(l->at[digits]))
-        return false;
     if (i < l->end && !memchr(",]} \n\r\t", l->at[i], 7))
         return false;
     if (l->sense.kind != CS_PII_COUNT || (i - digits >= 9 && i - digits <= 19))

@@ -143,7 +143,7 @@ static bool row_follows(const struct cs_view *view, size_t end, const struct tab
 {
     struct cell cells[COLUMNS];
     for (unsigned n = 0; n < 2; n++) {
-        size_t next = end + 1;
+        size_t next = line_end(view, end) + 1; /* \r\n */
         if (next >= view->len)
             return false;
         end = line_end(view, next);
