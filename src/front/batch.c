@@ -3,7 +3,8 @@
  *
  *     {"id": any, "code": "...", "language"?, "inputs"?, "timeout_ms"?, "memory_mb"?, "limits"?:
  * {}, "workspace"?,
- *      "clock"?: "live", "durable"?: true, "cache"?: "use"|"off"|"only"|"refresh"}
+ *      "clock"?: "live", "durable"?: true, "cache"?: "use"|"off"|"only"|"refresh",
+ *      "privacy"?: "high" or {"level", "patterns", "words"}, "reveal"?: true}
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +107,19 @@ static int take_record(struct cs_json_val root, struct cs_request *request, stru
     return 0;
 }
 
+static int take_privacy(struct batch *b, struct cs_json_val root, struct cs_arena *arena,
+                        struct cs_request *request, struct cs_err *err)
+{
+    struct cs_privacy_wish wish;
+    if (cs_privacy_wish(b->world.privacy, cs_json_get(root, "privacy"), arena, &wish, err) < 0)
+        return -1;
+    request->privacy = wish.level;
+    request->customs = wish.customs;
+    request->custom_count = wish.custom_count;
+    cs_json_bool(cs_json_get(root, "reveal"), &request->reveal);
+    return 0;
+}
+
 static int start(struct batch *b, struct cs_json_val root, struct cs_str id, struct cs_err *err)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
@@ -114,13 +128,15 @@ static int start(struct batch *b, struct cs_json_val root, struct cs_str id, str
                                  .limits = b->args->limits,
                                  .durable = b->args->durable,
                                  .clock = b->args->clock,
-                                 .cache = b->args->cache};
+                                 .cache = b->args->cache,
+                                 .reveal = b->args->reveal};
     if (cs_json_type(code) != CS_JSON_STRING)
         return cs_fail(err, CS_INVALID, "a request needs \"code\", a string");
     if (cs_json_type(lang) == CS_JSON_STRING &&
         cs_language_parse(cs_json_str(lang, &arena), &request.language, err) < 0)
         return -1;
-    if (take_limits(root, &request.limits, err) < 0 || take_record(root, &request, err) < 0)
+    if (take_limits(root, &request.limits, err) < 0 || take_record(root, &request, err) < 0 ||
+        take_privacy(b, root, &arena, &request, err) < 0)
         return -1;
     request.code = cs_json_str(code, &arena);
     request.inputs = cs_json_raw(cs_json_get(root, "inputs"));
@@ -213,7 +229,9 @@ int cs_run_batch(struct cs_run_args *args, struct cs_err *err)
                                      .policy = args->policy,
                                      .watch = true,
                                      .sandbox = &args->sandbox,
-                                     .settings = args->has_settings ? &args->settings : NULL};
+                                     .settings = &args->settings,
+                                     .no_record = args->no_record,
+                                     .no_privacy = args->no_privacy};
     if (cs_world_open(b.loop, &world, &b.world, err) < 0)
         return -1;
     b.is_file = uv_guess_handle(STDIN_FILENO) == UV_FILE;

@@ -20,7 +20,7 @@ struct calling {
     struct cs_run *run;
     struct cs_asking *asking; /* NULL: nobody is there to be asked */
     bool known;               /* there is such a tool */
-    bool no_record;
+    bool reveal;
     struct cs_settings settings;
 };
 
@@ -140,6 +140,7 @@ static int start(struct calling *c, struct cs_err *err)
                      found ? found->input : (struct cs_str){0}, &arguments, err) < 0)
         return -1;
     struct cs_request request = cs_request_call(server, tool, cs_buf_str(&arguments), &inputs);
+    request.reveal = c->reveal;
     /* The call has its own time; the execution around it starts the server, if need be. */
     uint64_t most = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
     if (c->timeout_ms)
@@ -172,7 +173,9 @@ static int take(const struct cs_verb *verb, int argc, char **argv, struct callin
         {"verbose", CS_BIND_FLAG, &c->print.verbose},
         {"policy", CS_BIND_TEXT, &c->session.policy},
         {"config", CS_BIND_TEXT, &c->session.config},
-        {"no-record", CS_BIND_FLAG, &c->no_record},
+        {"no-record", CS_BIND_FLAG, &c->session.no_record},
+        {"no-pii-protection", CS_BIND_FLAG, &c->session.no_privacy},
+        {"reveal", CS_BIND_FLAG, &c->reveal},
         {NULL, 0, NULL},
     };
     if (cs_args_bind(verb, argc, argv, binds, &c->operands, err) < 0)
@@ -183,13 +186,11 @@ static int take(const struct cs_verb *verb, int argc, char **argv, struct callin
 static int take_settings(struct calling *c, struct cs_err *err)
 {
     char path[CS_DATA_PATH];
-    if (c->no_record)
-        return 0;
     if (cs_data_config(c->session.config, path, err) < 0 ||
         cs_settings_load(path, NULL, &c->settings, err) < 0)
         return -1;
-    if (c->settings.record_enabled)
-        c->session.settings = &c->settings;
+    c->session.settings = &c->settings;
+    c->session.no_record = c->session.no_record || !c->settings.record_enabled;
     return 0;
 }
 

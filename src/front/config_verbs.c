@@ -9,6 +9,7 @@
 #include "front/table.h"
 #include "front/text.h"
 #include "front/verbs.h"
+#include "front/world.h"
 #include "policy/policy.h"
 #include "tools/config.h"
 
@@ -161,11 +162,14 @@ static void check_policy(const char *config, struct cs_mistakes *m)
 {
     char path[CS_DATA_PATH];
     struct cs_policy *policy = NULL;
+    struct cs_privacy *privacy = NULL;
     struct cs_err err = {0};
     if (cs_data_policy(NULL, config, path, &err) == 0 && !path[0])
         return;
-    if (err.code || cs_policy_load(path, &policy, &err) < 0)
+    if (err.code || cs_policy_load(path, &policy, &err) < 0 ||
+        cs_world_privacy(policy, path, NULL, false, &privacy, &err) < 0)
         cs_mistake(m, "policy", "%s", err.msg);
+    cs_privacy_unref(privacy);
     cs_policy_free(policy);
 }
 

@@ -162,6 +162,8 @@ static int start(struct cs_errand *s, struct cs_err *err)
         .sandbox = s->sandbox,
         .asks = s->asks,
         .settings = s->settings,
+        .no_record = s->no_record,
+        .no_privacy = s->no_privacy,
     };
     if (cs_world_open(s->loop, &options, &s->world, err) < 0)
         return -1;

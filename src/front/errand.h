@@ -36,7 +36,8 @@ struct cs_errand {
     uint32_t timeout_ms;                      /* 0: CS_WAIT_MS */
     const struct cs_sandbox_options *sandbox; /* NULL: no program is run */
     unsigned asks;                            /* see cs_runner_options */
-    const struct cs_settings *settings;       /* NULL: nothing is kept */
+    const struct cs_settings *settings;       /* with a sandbox */
+    bool no_record, no_privacy;               /* see cs_world_options */
     void (*then)(struct cs_errand *s);        /* must lead to cs_errand_end */
     void (*interrupted)(struct cs_errand *s); /* NULL: an interrupt ends it */
     void *ctx;

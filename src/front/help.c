@@ -164,6 +164,8 @@ static void print_man(void)
     printf(".SH ENVIRONMENT\n.TP\n.B CAISSON_DATA\nthe data directory; otherwise\n"
            ".I $XDG_DATA_HOME/caisson\n.TP\n.B CAISSON_CONFIG\nthe file that names the MCP "
            "servers; otherwise\n.I ./caisson.json\nor\n.I $XDG_CONFIG_HOME/caisson/caisson.json\n"
+           ".TP\n.B CAISSON_PRIVACY_KEY\n64 hex digits: the key under which values of sessions are "
+           "kept; otherwise\n.I privacy.key\nin the data directory\n"
            ".TP\n.B CAISSON_SERVER_PORT\nand the like: settings; see\n.B caisson config explain\n"
            ".TP\n.B NO_COLOR\nno colours, also on a terminal\n");
 }

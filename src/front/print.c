@@ -56,6 +56,25 @@ static void print_error(const struct cs_print *p, const struct cs_result *r)
     }
 }
 
+/* "privacy: medium, 2 EMAIL, 1 PERSON masked" */
+static void print_protection(const struct cs_protection *p)
+{
+    struct cs_masked all = p->inputs;
+    if (!p->is_known)
+        return;
+    if (!p->is_protected) {
+        fprintf(stderr, "privacy: not protected (%s)\n", p->why);
+        return;
+    }
+    cs_masked_add(&all, &p->results);
+    cs_masked_add(&all, &p->outputs);
+    fprintf(stderr, "privacy: %s", cs_privacy_level_name(p->level));
+    for (unsigned k = 0; k < CS_PII_COUNT; k++)
+        if (all.found[k])
+            fprintf(stderr, ", %u %s", all.found[k], cs_pii_name((enum cs_pii)k));
+    fprintf(stderr, all.total ? " masked\n" : ", nothing masked\n");
+}
+
 static void print_figures(const struct cs_result *r)
 {
     fprintf(stderr, "%s %s: %.1f ms, %.1f ms of processor time, %.1f MB at most, risk %s\n",
@@ -91,6 +110,8 @@ void cs_print_result(const struct cs_print *p, const struct cs_result *r)
             (unsigned long long)r->output_cut);
     if (p->verbose)
         print_figures(r);
+    if (p->verbose)
+        print_protection(&r->protection);
 }
 
 int cs_exit_of(const struct cs_result *r)

@@ -1,8 +1,9 @@
 /*
- * `caisson privacy`: what would be masked, without running anything.
+ * `caisson privacy`: what would be masked, without running anything. The patterns and words of the
+ * policy file count as they would in an execution.
  *
  *     scan   a text with what was found in it marked, or JSON lines for programs that measure
- *     test   every rule against its own examples
+ *     test   every rule against its own examples, and those of the policy against theirs
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,11 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "front/data.h"
+#include "front/settings.h"
 #include "front/text.h"
 #include "front/verbs.h"
+#include "front/world.h"
 #include "privacy/privacy.h"
 
 #define LINE_MOST  ((size_t)64 << 20)
@@ -27,11 +31,36 @@
 struct scanning {
     const struct cs_detector *detector;
     enum cs_privacy_level level;
-    bool json, jsonl, verbose, fail;
+    enum cs_token_style style;
+    bool json, jsonl, verbose, fail, mask;
     bool colour, terminal;
     uint64_t found[CS_PII_COUNT], total;
     uint64_t bytes, us;
 };
+
+/* --- the house --- */
+
+/* Patterns and words of the policy that would be used here. */
+static int open_house(const char *config, const char *policy, struct cs_privacy **privacy,
+                      struct cs_err *err)
+{
+    char file[CS_DATA_PATH], path[CS_DATA_PATH];
+    struct cs_settings settings = {0};
+    struct cs_policy *rules = NULL;
+    if (cs_data_config(config, file, err) < 0 || cs_settings_load(file, NULL, &settings, err) < 0)
+        return -1;
+    int status = cs_data_policy(policy, file, path, err);
+    if (status == 0)
+        status = cs_policy_load(path[0] ? path : NULL, &rules, err);
+    if (status == 0)
+        status = cs_world_privacy(rules, path, &settings, false, privacy, err);
+    cs_policy_free(rules);
+    cs_settings_done(&settings);
+    return status;
+}
+
+CS_DEFINE_CLEANUP(struct cs_privacy, cs_privacy_unref)
+CS_DEFINE_CLEANUP(struct cs_vault, cs_vault_free)
 
 static int open_path(const char *path, struct cs_err *err)
 {
@@ -43,8 +72,8 @@ static int open_path(const char *path, struct cs_err *err)
     return fd;
 }
 
-/* A password is what is secret about a connection string. */
-static struct cs_span as_shown(struct cs_span s)
+/* A password is what is secret about a connection string, and what is measured. */
+static struct cs_span as_measured(struct cs_span s)
 {
     if (s.kind == CS_PII_CONNECTION_STRING) {
         s.kind = CS_PII_PASSWORD;
@@ -86,7 +115,7 @@ static void put_spans(const struct scanning *s, struct cs_json_writer *w,
     cs_json_key(w, "spans");
     cs_json_open(w, '[');
     for (size_t i = 0; i < spans->count; i++) {
-        struct cs_span span = as_shown(spans->at[i]);
+        struct cs_span span = s->jsonl ? as_measured(spans->at[i]) : spans->at[i];
         cs_json_open(w, '{');
         cs_json_key(w, "start");
         cs_json_put_u64(w, span.start);
@@ -267,6 +296,23 @@ static void print_summary(const struct scanning *s)
     fputc('\n', stderr);
 }
 
+/* As a program would see it. */
+static int print_masked(const struct scanning *s, struct cs_str text, const struct cs_spans *spans,
+                        struct cs_err *err)
+{
+    CS_AUTO(cs_vault_freep) struct cs_vault *vault = cs_vault_new(s->style);
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_masked masked = {0};
+    const struct cs_mask how = {
+        .detector = s->detector, .vault = vault, .level = s->level, .literals = true};
+    int status = cs_mask_spans(&how, text, spans, &out, &masked, err);
+    if (status < 0)
+        return -1;
+    struct cs_str shown = status ? cs_buf_str(&out) : text;
+    print_text(s, shown.at, shown.len);
+    return 0;
+}
+
 static int scan_text(struct scanning *s, int fd, struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf text = {0};
@@ -274,71 +320,140 @@ static int scan_text(struct scanning *s, int fd, struct cs_err *err)
     if (cs_file_read_fd(fd, TEXT_MOST, &text, err) < 0)
         return -1;
     scan(s, cs_buf_str(&text), &spans);
-    if (s->json) {
+    if (s->json)
         print_json(s, &spans);
-        return 0;
-    }
-    print_marked(s, cs_buf_str(&text), &spans);
-    print_summary(s);
+    else if (s->mask && print_masked(s, cs_buf_str(&text), &spans, err) < 0)
+        return -1;
+    else if (!s->mask)
+        print_marked(s, cs_buf_str(&text), &spans);
+    if (!s->json)
+        print_summary(s);
+    return 0;
+}
+
+static int take_scan(const struct cs_verb *verb, int argc, char **argv, struct scanning *s,
+                     struct cs_words *operands, struct cs_privacy **house, struct cs_err *err)
+{
+    const char *level = NULL, *config = NULL, *policy = NULL;
+    const struct cs_bind binds[] = {
+        {"jsonl", CS_BIND_FLAG, &s->jsonl},
+        {"level", CS_BIND_TEXT, &level},
+        {"fail", CS_BIND_FLAG, &s->fail},
+        {"output", CS_BIND_JSON, &s->json},
+        {"verbose", CS_BIND_FLAG, &s->verbose},
+        {"mask", CS_BIND_FLAG, &s->mask},
+        {"config", CS_BIND_TEXT, &config},
+        {"policy", CS_BIND_TEXT, &policy},
+        {NULL, CS_BIND_TEXT, NULL},
+    };
+    if (cs_args_bind(verb, argc, argv, binds, operands, err) < 0)
+        return -1;
+    if (operands->count > 1 || (!operands->count && isatty(0)))
+        return cs_fail(err, CS_INVALID, "expected one file, or - for stdin");
+    if (s->mask + s->json + s->jsonl > 1)
+        return cs_fail(err, CS_INVALID, "--mask, --jsonl and -o json: one of them");
+    if (open_house(config, policy, house, err) < 0)
+        return -1;
+    s->detector = cs_privacy_detector(*house);
+    s->style = cs_privacy_style(*house);
+    s->level = cs_privacy_level(*house) ? cs_privacy_level(*house) : CS_PRIVACY_MEDIUM;
+    if (level)
+        cs_privacy_level_parse(cs_str(level), &s->level);
     return 0;
 }
 
 int cs_verb_privacy_scan(const struct cs_verb *verb, int argc, char **argv)
 {
-    struct scanning s = {
-        .level = CS_PRIVACY_MEDIUM, .colour = cs_text_colour(stdout), .terminal = isatty(1) == 1};
-    const char *level = NULL;
-    const struct cs_bind binds[] = {
-        {"jsonl", CS_BIND_FLAG, &s.jsonl},     {"level", CS_BIND_TEXT, &level},
-        {"fail", CS_BIND_FLAG, &s.fail},       {"output", CS_BIND_JSON, &s.json},
-        {"verbose", CS_BIND_FLAG, &s.verbose}, {NULL, CS_BIND_TEXT, NULL},
-    };
+    struct scanning s = {.colour = cs_text_colour(stdout), .terminal = isatty(1) == 1};
     CS_AUTO_WORDS struct cs_words operands = {0};
+    CS_AUTO(cs_privacy_unrefp) struct cs_privacy *house = NULL;
     struct cs_err err = {0};
-    if (cs_args_bind(verb, argc, argv, binds, &operands, &err) < 0)
+    if (take_scan(verb, argc, argv, &s, &operands, &house, &err) < 0)
         return cs_usage_error(verb, &err);
-    if (operands.count > 1 || (!operands.count && isatty(0))) {
-        cs_fail(&err, CS_INVALID, "expected one file, or - for stdin");
-        return cs_usage_error(verb, &err);
-    }
-    if (level)
-        cs_privacy_level_parse(cs_str(level), &s.level);
     CS_AUTO_FD int fd = open_path(operands.count ? operands.at[0] : "-", &err);
-    CS_AUTO(cs_detector_unrefp) struct cs_detector *detector = NULL;
-    if (fd < 0 || cs_detector_new(NULL, 0, &detector, &err) < 0)
-        return cs_verb_failed(verb, &err);
-    s.detector = detector;
-    if ((s.jsonl ? scan_lines : scan_text)(&s, fd, &err) < 0)
+    if (fd < 0 || (s.jsonl ? scan_lines : scan_text)(&s, fd, &err) < 0)
         return cs_verb_failed(verb, &err);
     if (s.jsonl && s.verbose)
         print_summary(&s);
     return s.fail && s.total ? CS_EXIT_PROGRAM : CS_EXIT_OK;
 }
 
-int cs_verb_privacy_test(const struct cs_verb *verb, int argc, char **argv)
+/* --- examples --- */
+
+struct testing {
+    size_t held, failed;
+};
+
+static void note(struct testing *t, bool holds, struct cs_str rule, struct cs_str text,
+                 struct cs_str why)
 {
-    const struct cs_bind binds[] = {{NULL, CS_BIND_TEXT, NULL}};
-    CS_AUTO_WORDS struct cs_words operands = {0};
-    CS_AUTO(cs_detector_unrefp) struct cs_detector *detector = NULL;
+    t->held += holds;
+    t->failed += !holds;
+    if (holds)
+        return;
+    cs_text_safe(stdout, rule);
+    printf(": ");
+    cs_text_safe(stdout, text);
+    printf("\n    ");
+    cs_text_safe(stdout, why);
+    putchar('\n');
+}
+
+static void try_own(const struct cs_detector *detector, struct testing *t)
+{
     CS_AUTO_BUF struct cs_buf why = {0};
-    struct cs_err err = {0};
-    if (cs_args_bind(verb, argc, argv, binds, &operands, &err) < 0)
-        return cs_usage_error(verb, &err);
-    if (cs_detector_new(NULL, 0, &detector, &err) < 0)
-        return cs_verb_failed(verb, &err);
-    size_t count = 0, failed = 0;
+    size_t count = 0;
     const struct cs_example *examples = cs_examples(&count);
     for (size_t i = 0; i < count; i++) {
         cs_buf_clear(&why);
-        if (cs_example_holds(detector, &examples[i], &why))
-            continue;
-        failed++;
-        printf("%s: ", examples[i].rule);
-        cs_text_safe(stdout, cs_str(examples[i].text));
-        printf("\n    ");
-        cs_text_safe(stdout, cs_buf_str(&why));
-        putchar('\n');
+        bool holds = cs_example_holds(detector, &examples[i], &why);
+        note(t, holds, cs_str(examples[i].rule), cs_str(examples[i].text), cs_buf_str(&why));
     }
-    printf("%zu held, %zu failed\n", count - failed, failed);
-    return failed ? CS_EXIT_PROGRAM : CS_EXIT_OK;
+}
+
+/* Is the pattern or word of this name found in it? */
+static bool finds(const struct cs_detector *detector, const struct cs_custom_example *e)
+{
+    CS_AUTO(cs_spans_done) struct cs_spans spans = {0};
+    cs_scan(detector, e->level, CS_FORM_TEXT, e->text, &spans);
+    for (size_t i = 0; i < spans.count; i++)
+        if (spans.at[i].kind == CS_PII_CUSTOM &&
+            cs_str_eq(cs_detector_name(detector, CS_PII_CUSTOM, spans.at[i].custom), e->name))
+            return true;
+    return false;
+}
+
+static void try_house(const struct cs_privacy *house, struct testing *t)
+{
+    const struct cs_custom_example *examples = NULL;
+    size_t count = cs_privacy_examples(house, &examples);
+    for (size_t i = 0; i < count; i++) {
+        const struct cs_custom_example *e = &examples[i];
+        bool holds = finds(cs_privacy_detector(house), e) == e->found;
+        note(t, holds, e->name, e->text,
+             e->found ? CS_STR("it is not found here") : CS_STR("it is found here"));
+    }
+}
+
+int cs_verb_privacy_test(const struct cs_verb *verb, int argc, char **argv)
+{
+    const char *config = NULL, *policy = NULL;
+    const struct cs_bind binds[] = {{"config", CS_BIND_TEXT, &config},
+                                    {"policy", CS_BIND_TEXT, &policy},
+                                    {NULL, CS_BIND_TEXT, NULL}};
+    CS_AUTO_WORDS struct cs_words operands = {0};
+    CS_AUTO(cs_privacy_unrefp) struct cs_privacy *house = NULL;
+    CS_AUTO(cs_detector_unrefp) struct cs_detector *plain = NULL;
+    struct testing t = {0};
+    struct cs_err err = {0};
+    if (cs_args_bind(verb, argc, argv, binds, &operands, &err) == 0 && operands.count)
+        cs_fail(&err, CS_INVALID, "'%s' is not wanted here", operands.at[0]);
+    if (err.code)
+        return cs_usage_error(verb, &err);
+    if (open_house(config, policy, &house, &err) < 0 || cs_detector_new(NULL, 0, &plain, &err) < 0)
+        return cs_verb_failed(verb, &err);
+    try_own(plain, &t); /* without the house's, which might find something in them, too */
+    try_house(house, &t);
+    printf("%zu held, %zu failed\n", t.held, t.failed);
+    return t.failed ? CS_EXIT_PROGRAM : CS_EXIT_OK;
 }

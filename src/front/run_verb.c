@@ -73,6 +73,10 @@ static bool take_record_option(struct cs_run_args *a, const char *name, const ch
         a->clock = value[0] == 'l' ? CS_CLOCK_LIVE : CS_CLOCK_EVENTS;
     else if (strcmp(name, "cache") == 0)
         cs_cache_mode_parse(cs_str(value), &a->cache);
+    else if (strcmp(name, "no-pii-protection") == 0)
+        a->no_privacy = true;
+    else if (strcmp(name, "reveal") == 0)
+        a->reveal = true;
     else
         return false;
     return true;
@@ -329,7 +333,9 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .policy = a->policy,
         .sandbox = &a->sandbox,
         .asks = a->quiet ? 0 : cs_asking_kinds(),
-        .settings = a->has_settings ? &a->settings : NULL,
+        .settings = &a->settings,
+        .no_record = a->no_record,
+        .no_privacy = a->no_privacy,
     };
     if (cs_world_open(loop, &world, &s.world, err) < 0)
         return -1;
@@ -355,6 +361,7 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .durable = a->durable,
         .clock = a->clock,
         .cache = a->cache,
+        .reveal = a->reveal,
     };
     struct cs_run_watch watch = {.log = on_log,
                                  .output = on_output,
@@ -373,14 +380,10 @@ static int take_settings(struct cs_run_args *a, struct cs_err *err)
     char path[CS_DATA_PATH];
     if (a->no_record && a->durable)
         return cs_fail(err, CS_INVALID, "--durable needs the record: leave out --no-record");
-    if (a->no_record)
-        return 0;
     if (cs_data_config(a->config, path, err) < 0 ||
         cs_settings_load(path, NULL, &a->settings, err) < 0)
         return -1;
-    a->has_settings = a->settings.record_enabled;
-    if (!a->has_settings)
-        cs_settings_done(&a->settings);
+    a->no_record = a->no_record || !a->settings.record_enabled;
     return 0;
 }
 
@@ -405,7 +408,6 @@ int cs_verb_run(const struct cs_verb *verb, int argc, char **argv)
     }
     cs_buf_done(&a.code);
     cs_buf_done(&a.inputs);
-    if (a.has_settings)
-        cs_settings_done(&a.settings);
+    cs_settings_done(&a.settings);
     return status;
 }

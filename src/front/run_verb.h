@@ -17,11 +17,10 @@ struct cs_run_args {
     struct cs_limits limits;
     const char *workspace, *config, *policy;
     bool json, quiet, verbose, batch;
-    bool no_record, durable;
+    bool no_record, durable, no_privacy, reveal;
     enum cs_clock clock;
     enum cs_cache_mode cache;
     struct cs_settings settings;
-    bool has_settings; /* it is put on record */
     uint32_t jobs;
     struct cs_sandbox_options sandbox;
     char data_dir[CS_DATA_PATH];

@@ -43,6 +43,7 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
                                     {"allow-weak-isolation", CS_BIND_TEXT, &weak},
                                     {"no-cgroups", CS_BIND_FLAG, &d->sandbox.no_cgroups},
                                     {"conformance-fixtures", CS_BIND_FLAG, &d->fixtures},
+                                    {"no-pii-protection", CS_BIND_FLAG, &d->no_privacy},
                                     {"", CS_BIND_SETTINGS, &d->flags},
                                     {NULL, CS_BIND_TEXT, NULL}};
     CS_AUTO_WORDS struct cs_words operands = {0};
@@ -64,6 +65,31 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
 
 /* --- reload --- */
 
+static void warn_unprotected(const struct cs_daemon *d)
+{
+    if (cs_privacy_off(d->world.privacy))
+        cs_log_line(CS_LOG_WARN, "privacy", "%s: models see personal data and secrets as they are",
+                    d->no_privacy ? "--no-pii-protection" : "privacy.enabled is false");
+}
+
+/* Of the policy file only what it says about privacy can change while it runs. */
+static void reload_privacy(struct cs_daemon *d)
+{
+    unsigned char before[32];
+    struct cs_err err = {0};
+    memcpy(before, cs_privacy_hash(d->world.privacy), sizeof before);
+    if (cs_world_reload_privacy(&d->world, &d->settings, &err) < 0) {
+        cs_log_line(CS_LOG_ERROR, "privacy", "not reloaded, the old rules stay: %s", err.msg);
+        return;
+    }
+    if (memcmp(before, cs_privacy_hash(d->world.privacy), sizeof before) == 0)
+        return;
+    cs_log_line(CS_LOG_INFO, "privacy", "new rules count from now on");
+    warn_unprotected(d);
+    if (d->world.policy_path[0])
+        cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);
+}
+
 static void reload(struct cs_daemon *d)
 {
     struct cs_settings now = {0};
@@ -82,6 +108,7 @@ static void reload(struct cs_daemon *d)
     cs_settings_done(&now);
     set_level(d);
     cs_world_reload(&d->world, &d->settings);
+    reload_privacy(d);
     cs_mcp_set(d->mcp, d->settings.output_tokens, (uint32_t)d->settings.execution_timeout);
     if (d->reloaded)
         d->reloaded(d);
@@ -93,6 +120,16 @@ static void on_file_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was, c
     (void)is;
     if (status == 0) /* else it is gone, or not there yet: what was read stays */
         reload(h->data);
+}
+
+static void on_policy_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was,
+                              const uv_stat_t *is)
+{
+    struct cs_daemon *d = h->data;
+    (void)was;
+    (void)is;
+    if (status == 0 && !d->stops)
+        reload_privacy(d);
 }
 
 /* --- what is old is forgotten --- */
@@ -128,6 +165,7 @@ static void on_world_closed(void *ctx)
         close_handle((uv_handle_t *)&d->signals[i]);
     close_handle((uv_handle_t *)&d->timer);
     close_handle((uv_handle_t *)&d->watch);
+    close_handle((uv_handle_t *)&d->watch_policy);
     close_handle((uv_handle_t *)&d->sweep);
 }
 
@@ -244,6 +282,10 @@ static void watch(struct cs_daemon *d)
     uv_fs_poll_init(d->loop, &d->watch);
     d->watch.data = d;
     uv_fs_poll_start(&d->watch, on_file_changed, d->world.config, WATCH_MS);
+    uv_fs_poll_init(d->loop, &d->watch_policy);
+    d->watch_policy.data = d;
+    if (d->world.policy_path[0])
+        uv_fs_poll_start(&d->watch_policy, on_policy_changed, d->world.policy_path, WATCH_MS);
 }
 
 int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
@@ -263,9 +305,11 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
         .sandbox = &d->sandbox,
         .asks = 1u << CS_ASK_FORM | 1u << CS_ASK_URL | 1u << CS_ASK_SAMPLE,
         .settings = &d->settings,
+        .no_privacy = d->no_privacy,
     };
     if (cs_world_open(d->loop, &world, &d->world, err) < 0)
         return -1;
+    warn_unprotected(d);
     note_daemon(d, "daemon.started");
     cs_event_file(d->world.store, "config.loaded", d->world.config);
     cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);

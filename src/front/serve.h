@@ -28,7 +28,7 @@ struct cs_daemon {
     struct cs_sandbox_options sandbox;
     struct cs_world world;
     struct cs_mcp *mcp;
-    bool fixtures;
+    bool fixtures, no_privacy;
     /* What the doors do; each may be NULL. */
     void (*drain)(struct cs_daemon *d);    /* no new work */
     void (*shut)(struct cs_daemon *d);     /* doors are to be closed, then cs_daemon_shut called */
@@ -37,7 +37,7 @@ struct cs_daemon {
     /* Inside. */
     uv_signal_t signals[3];
     uv_timer_t timer, sweep;
-    uv_fs_poll_t watch;
+    uv_fs_poll_t watch, watch_policy;
     char scratch[CS_DATA_PATH];
     uint64_t deadline;
     struct cs_retention *retention; /* NULL: none is under way */

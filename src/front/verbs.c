@@ -18,6 +18,10 @@
     {                                                   \
         "config", 'c', "FILE", CONFIG_HELP, NULL, false \
     }
+#define POLICY                                                                           \
+    {                                                                                    \
+        "policy", 0, "FILE", "the file that says which tools may be called", NULL, false \
+    }
 #define OUTPUT                                                                \
     {                                                                         \
         "output", 'o', "FORMAT", "text (default) or json", "text json", false \
@@ -50,7 +54,7 @@ static const struct cs_option run_options[] = {
     {"workspace", 'w', "DIR", "copied to /workspace before, and copied back afterwards", NULL,
      false},
     CONFIG,
-    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    POLICY,
     {"output", 'o', "FORMAT", "text (default), or json: the whole envelope", "text json", false},
     {"quiet", 'q', NULL, "no logs, no progress: the result or the error alone", NULL, false},
     {"verbose", 'v', NULL, "also the stack, the figures and the risk", NULL, false},
@@ -130,7 +134,7 @@ static const struct cs_option search_options[] = {
 };
 
 static const struct cs_option tools_call_options[] = {
-    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    POLICY,
     {"verbose", 'v', NULL, "also the figures", NULL, false},
     {"timeout", 't', "TIME", "of the call (default: what the server's entry says)", NULL, false},
     {"no-record", 0, NULL, "keep nothing of it: no entry in the ledger, no replay", NULL, false},
@@ -163,7 +167,7 @@ static const struct cs_option no_options[] = {END};
 
 static const struct cs_option daemon_options[] = {
     CONFIG,
-    {"policy", 0, "FILE", "the file that says which tools may be called", NULL, false},
+    POLICY,
     {"isolation", 0, "LEVEL", "light (default), or full: every run gets all namespaces anew",
      "light full", false},
     {"strict", 0, NULL, "no just-in-time compiler: no executable memory in the worker", NULL,
@@ -416,13 +420,19 @@ static const struct cs_verb cache_verbs[] = {
 };
 
 static const struct cs_option privacy_scan_options[] = {
-    {"level", 'l', "LEVEL", "how much is looked for (default medium)", "low medium high", false},
+    {"level", 'l', "LEVEL", "how much is looked for (default: as the policy or settings say)",
+     "low medium high", false},
+    {"mask", 'm', NULL, "print it with tokens, as a program would see it", NULL, false},
     {"jsonl", 0, NULL, "lines {\"id\", \"text\"} in, lines {\"id\", \"spans\"} out", NULL, false},
     {"fail", 0, NULL, "exit with 1 if anything was found", NULL, false},
     {"verbose", 'v', NULL, "also how long it took", NULL, false},
+    POLICY,
     OUTPUT,
+    CONFIG,
     END,
 };
+
+static const struct cs_option privacy_test_options[] = {POLICY, CONFIG, END};
 
 static const struct cs_verb privacy_verbs[] = {
     {"privacy scan", "FILE | -", "show what would be masked in a text",
@@ -441,9 +451,10 @@ static const struct cs_verb privacy_verbs[] = {
      "  git diff --cached | caisson privacy scan - --fail >/dev/null\n",
      privacy_scan_options, cs_verb_privacy_scan, NULL, NULL},
     {"privacy test", "", "try every rule on its own examples",
-     "Says which examples are not found as they should be. The exit status is 0, or 1 if there is "
+     "Then the patterns and words of the policy file on the `examples` and `not` that it has for "
+     "them. Says which are not found as they should be. The exit status is 0, or 1 if there is "
      "one.\n",
-     no_options, cs_verb_privacy_test, NULL, NULL},
+     privacy_test_options, cs_verb_privacy_test, NULL, NULL},
     LAST,
 };
 

@@ -1,9 +1,12 @@
 #include "front/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SESSION_FILES 1000
+#define ALERTS_MOST   16
 
 static void on_store_closed(void *ctx)
 {
@@ -11,6 +14,9 @@ static void on_store_closed(void *ctx)
     w->store = NULL;
     cs_ledger_close(w->ledger);
     w->ledger = NULL;
+    cs_privacy_unref(w->privacy);
+    w->privacy = NULL;
+    explicit_bzero(&w->vault_key, sizeof w->vault_key);
     cs_policy_free(w->policy);
     w->policy = NULL;
     if (w->closed)
@@ -100,6 +106,88 @@ static uint64_t cache_bytes(const struct cs_settings *s)
     return s->cache_ttl ? s->cache_memory : 0;
 }
 
+/* --- privacy --- */
+
+static enum cs_token_style style_of(const struct cs_settings *s)
+{
+    if (strcmp(s->privacy_tokens, "underscore") == 0)
+        return CS_TOKEN_UNDERSCORE;
+    return strcmp(s->privacy_tokens, "hash") == 0 ? CS_TOKEN_HASH : CS_TOKEN_BRACKET;
+}
+
+int cs_world_privacy(const struct cs_policy *policy, const char *path, const struct cs_settings *s,
+                     bool off, struct cs_privacy **privacy, struct cs_err *err)
+{
+    char dir[CS_DATA_PATH];
+    const char *slash = strrchr(path, '/');
+    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    struct cs_privacy_options options = {
+        .off = off || (s && !s->privacy_enabled),
+        .level = CS_PRIVACY_MEDIUM,
+        .style = s ? style_of(s) : CS_TOKEN_BRACKET,
+        .section = cs_policy_privacy(policy),
+        .dir = dir,
+    };
+    if (s)
+        cs_privacy_level_parse(cs_str(s->privacy_level), &options.level);
+    if (cs_privacy_new(&options, privacy, err) < 0)
+        return *path ? cs_wrap(err, "policy %s", path) : -1;
+    return 0;
+}
+
+/* Nobody whom we start gets to see it. */
+static void forget_key_variable(void)
+{
+    char *value = getenv("CAISSON_PRIVACY_KEY");
+    if (value)
+        explicit_bzero(value, strlen(value));
+    unsetenv("CAISSON_PRIVACY_KEY");
+}
+
+static int load_key(const struct cs_settings *s, struct cs_world *w, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf printed = {0};
+    const char *given = getenv("CAISSON_PRIVACY_KEY");
+    bool asks = *s->privacy_key_command && !(given && *given);
+    if (asks && cs_tools_command(s->privacy_key_command, &printed, err) < 0)
+        return cs_wrap(err, "privacy.key_command");
+    int status =
+        cs_vault_key_load(w->data, asks ? cs_buf_cstr(&printed) : NULL, &w->vault_key, err);
+    if (printed.len)
+        explicit_bzero(printed.at, printed.len);
+    return status < 0 ? cs_wrap(err, "the key of the vaults") : 0;
+}
+
+static int open_privacy(const struct cs_world_options *o, struct cs_world *w, struct cs_err *err)
+{
+    const struct cs_settings *s = o->settings;
+    if (!o->sandbox || !s)
+        return 0;
+    w->no_privacy = o->no_privacy;
+    if (cs_world_privacy(w->policy, w->policy_path, s, o->no_privacy, &w->privacy, err) < 0)
+        return -1;
+    /* Even if it is off: sessions from before may be used again, and it may be switched on. */
+    int status = o->no_record ? 0 : load_key(s, w, err);
+    forget_key_variable();
+    return status;
+}
+
+int cs_world_reload_privacy(struct cs_world *w, const struct cs_settings *s, struct cs_err *err)
+{
+    struct cs_policy *policy = NULL;
+    struct cs_privacy *privacy = NULL;
+    if (cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &policy, err) < 0)
+        return -1;
+    int status = cs_world_privacy(policy, w->policy_path, s, w->no_privacy, &privacy, err);
+    cs_policy_free(policy);
+    if (status < 0)
+        return -1;
+    cs_runner_set_privacy(w->runner, privacy);
+    cs_privacy_unref(w->privacy);
+    w->privacy = privacy;
+    return 0;
+}
+
 void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
 {
     struct cs_session_limits limits = session_limits(s);
@@ -115,10 +203,10 @@ void cs_world_reload(struct cs_world *w, const struct cs_settings *s)
 }
 
 /* The key of the ledger is there before anything is written. */
-static int open_store(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
-                      struct cs_err *err)
+static int open_store(uv_loop_t *loop, const struct cs_settings *s, bool no_record,
+                      struct cs_world *w, struct cs_err *err)
 {
-    if (!s)
+    if (!s || no_record)
         return 0;
     struct cs_session_limits limits = session_limits(s);
     if (cs_ledger_open(w->data, &w->ledger, err) < 0 ||
@@ -181,8 +269,11 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
         .asks = o->asks,
         .store = w->store,
         .sessions = w->sessions,
+        .privacy = w->privacy,
+        .data_dir = w->data,
     };
-    if (o->settings) {
+    if (o->settings && !o->no_record) {
+        options.vault_key = &w->vault_key;
         if (!o->settings->record_enabled)
             options.store = NULL;
         options.journal_bytes = o->settings->record_journal;
@@ -196,9 +287,21 @@ static int open_runner(uv_loop_t *loop, const struct cs_world_options *o, struct
     return cs_runner_new(loop, &options, &w->runner, err);
 }
 
-static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_world *w,
+/* Whoever runs one program sees the tokens in its output, and needs no alert on top. */
+static void leave_out_outputs(const char *const *on, const char *kept[ALERTS_MOST + 1])
+{
+    size_t n = 0;
+    for (; *on && n < ALERTS_MOST; on++)
+        if (strcmp(*on, "sensitive_output") != 0)
+            kept[n++] = *on;
+    kept[n] = NULL;
+}
+
+static int open_watch(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
                       struct cs_err *err)
 {
+    const struct cs_settings *s = o->settings;
+    const char *kept[ALERTS_MOST + 1];
     if (!w->runner || !w->store)
         return 0;
     struct cs_watch_options options = {
@@ -207,6 +310,10 @@ static int open_watch(uv_loop_t *loop, const struct cs_settings *s, struct cs_wo
         .otlp = *s->otlp_endpoint ? s->otlp_endpoint : NULL,
         .alerts = alert_rules(s),
     };
+    if (!o->watch) {
+        leave_out_outputs(options.alerts.on, kept);
+        options.alerts.on = kept;
+    }
     return cs_watch_new(loop, &options, &w->watch, err);
 }
 
@@ -217,8 +324,9 @@ int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_w
     if (cs_data_dir(w->data, err) < 0 || cs_data_config(o->config, w->config, err) < 0 ||
         cs_data_policy(o->policy, w->config, w->policy_path, err) < 0 ||
         cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &w->policy, err) < 0 ||
-        open_store(loop, o->settings, w, err) < 0 || open_tools(loop, o, w, err) < 0 ||
-        open_runner(loop, o, w, err) < 0 || open_watch(loop, o->settings, w, err) < 0)
+        open_privacy(o, w, err) < 0 || open_store(loop, o->settings, o->no_record, w, err) < 0 ||
+        open_tools(loop, o, w, err) < 0 || open_runner(loop, o, w, err) < 0 ||
+        open_watch(loop, o, w, err) < 0)
         goto failed;
     return 0;
 failed:

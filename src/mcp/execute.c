@@ -23,6 +23,7 @@ struct cs_house_job {
     void (*begin)(struct cs_house_job *errand, struct cs_request *request);
     struct cs_json_val arguments; /* of the call */
     struct cs_buf inputs;         /* of call_tool */
+    struct cs_privacy_wish wish;  /* what it holds is the call's */
     char session[65];             /* empty: none */
     struct cs_house_questions questions;
     uv_timer_t beat;
@@ -218,6 +219,9 @@ static void start(struct cs_house_job *e)
     const struct cs_caller *caller = &e->call->caller;
     struct cs_request request = {.limits = cs_limits_default()};
     e->begin(e, &request);
+    request.privacy = e->wish.level;
+    request.customs = e->wish.customs;
+    request.custom_count = e->wish.custom_count;
     request.principal = cs_str(caller->principal);
     request.actor_type = caller->key_id[0] ? CS_STR("key") : CS_STR("local");
     request.tenant = cs_str(caller->tenant);
@@ -252,6 +256,13 @@ static void begin(struct cs_mcp_call *call, struct cs_json_val arguments,
 {
     const struct cs_mcp_options *options = cs_house_options(call);
     struct cs_str session = cs_json_str(cs_json_get(arguments, "session_id"), &call->arena);
+    struct cs_privacy_wish wish;
+    struct cs_err err = {0};
+    if (cs_privacy_wish(cs_runner_privacy(options->runner), cs_json_get(arguments, "privacy"),
+                        &call->arena, &wish, &err) < 0) {
+        cs_house_complain(call, "%s", err.msg);
+        return;
+    }
     if (session.len && !options->sessions) {
         cs_house_complain(call, "session_id: there are no sessions here");
         return;
@@ -267,6 +278,7 @@ static void begin(struct cs_mcp_call *call, struct cs_json_val arguments,
     e->call = call;
     e->begin = how;
     e->arguments = arguments;
+    e->wish = wish;
     e->total = -1;
     uv_timer_init(cs_mcp_loop(call->mcp), &e->beat);
     e->beat.data = e;

@@ -12,6 +12,7 @@
 #define RECALL_MS      30000
 #define POLL_MS        200
 #define ARTIFACT_BYTES (16u << 20)
+#define MASKED_WHOLE   (256u << 10) /* of larger ones, the page that is shown */
 
 struct look {
     struct cs_mcp_call *call; /* NULL: nobody wants to know any more */
@@ -257,6 +258,24 @@ static void on_fetch_cancelled(struct cs_mcp_call *call)
     f->call = NULL;
 }
 
+/* Whatever a program has put there, or a person: a model sees tokens. */
+static void answer_content(struct cs_mcp_call *call, struct cs_str envelope)
+{
+    struct cs_runner *runner = cs_house_options(call)->runner;
+    CS_AUTO_BUF struct cs_buf whole = {0}, text = {0}, masked = {0};
+    struct cs_err failed = {0};
+    int n = envelope.len <= MASKED_WHOLE ? cs_runner_mask(runner, envelope, &whole, &failed) : 0;
+    if (n > 0)
+        envelope = cs_buf_str(&whole);
+    cs_page(envelope, CS_VIEW_RESULT, cs_house_number(argument(call, "offset"), 0),
+            cs_house_number(argument(call, "limit"), UINT64_MAX), cs_house_tokens(call), &text);
+    n = n < 0 ? n : cs_runner_mask(runner, cs_buf_str(&text), &masked, &failed);
+    if (n < 0)
+        cs_house_complain(call, "it cannot be shown: %s", failed.msg);
+    else
+        cs_mcp_text(call, cs_buf_str(n ? &masked : &text), false);
+}
+
 static void on_artifact(void *ctx, const struct cs_err *err, const struct cs_artifact_row *rows,
                         size_t count, struct cs_str content)
 {
@@ -280,10 +299,7 @@ static void on_artifact(void *ctx, const struct cs_err *err, const struct cs_art
     else
         cs_json_put_str(&w, content);
     cs_json_close(&w, '}');
-    CS_AUTO_BUF struct cs_buf text = {0};
-    cs_page(cs_buf_str(&envelope), CS_VIEW_RESULT, cs_house_number(argument(call, "offset"), 0),
-            cs_house_number(argument(call, "limit"), UINT64_MAX), cs_house_tokens(call), &text);
-    cs_mcp_text(call, cs_buf_str(&text), false);
+    answer_content(call, cs_buf_str(&envelope));
 }
 
 void cs_house_review(struct cs_mcp_call *call, struct cs_json_val arguments)

@@ -16,7 +16,7 @@ static struct {
 static void gather(void)
 {
     static const struct cs_example *const tables[] = {cs_examples_personal, cs_examples_secret,
-                                                      cs_examples_name};
+                                                      cs_examples_vendor, cs_examples_name};
     for (size_t i = 0; i < CS_COUNT(tables); i++)
         for (const struct cs_example *e = tables[i]; e->rule && all.count < CS_COUNT(all.at); e++)
             all.at[all.count++] = *e;

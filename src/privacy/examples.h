@@ -7,6 +7,7 @@
 /* Each ends with an entry without a rule. */
 extern const struct cs_example cs_examples_personal[];
 extern const struct cs_example cs_examples_secret[];
+extern const struct cs_example cs_examples_vendor[];
 extern const struct cs_example cs_examples_name[];
 
 #endif

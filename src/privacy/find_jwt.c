@@ -1,6 +1,8 @@
 /* JSON Web Tokens, and other base64 of JSON objects that are keys. */
 #include "privacy/secret.h"
 
+#include "base/own.h"
+
 #define JWT_MAX 16384
 
 /* The base64 of `{"k":` and of what Docker writes down its logins in. */
@@ -41,4 +43,18 @@ size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after)
         return run;
     }
     return end > at ? end : at + 1;
+}
+
+size_t cs_find_jwt64(struct cs_view *view, size_t at, size_t after)
+{
+    size_t end = cs_class_end(view, after, at + JWT_MAX, CS_C_BASE64 | CS_C_UNDER | CS_C_DASH);
+    struct cs_str run = {view->at + at, end - at};
+    /* "alg", "typ" or "kid" comes first. */
+    static const char *const heads[] = {"ZXlKaGJHY2lPaU", "ZXlKMGVYQWlPaUp", "ZXlKcmFXUWlP"};
+    for (size_t i = 0; i < CS_COUNT(heads); i++)
+        if (run.len >= 80 && cs_str_starts(run, heads[i])) {
+            cs_hit(view, CS_PII_JWT, at, end);
+            return end;
+        }
+    return 0;
 }

@@ -4,33 +4,46 @@
  */
 #include "privacy/secret.h"
 
-#include "privacy/vendors.h"
+#include "base/own.h"
 
 #define RANDOM_MIN 24
 #define RANDOM_MAX 255
 
 /* Shapes with their mark in the middle or at the end. */
-static bool marked(struct cs_view *view, size_t start, size_t end)
+static const struct {
+    size_t min, max, at; /* lengths, and where the mark stands */
+    const char *mark;
+} marks[] = {
+    {36, 37, 32, "-us"},        /* Mailchimp: 32 hex digits, and the data centre */
+    {80, 110, 14, ".atlasv1."}, /* Terraform Cloud */
+    {84, 84, 52, "JQQJ99"},     /* Azure */
+    {84, 84, 76, "AZDO"},       /* Azure DevOps */
+    {88, 88, 76, "+ASt"},       /* Azure storage */
+    {88, 88, 76, "ACDb"},       /* Azure Cosmos */
+    {56, 56, 44, "AzFu"},       /* Azure functions */
+    {40, 40, 36, "_mmk"},       /* MaxMind */
+    {50, 50, 10, "msh"},        /* RapidAPI */
+};
+
+static bool marked(const struct cs_view *view, size_t start, size_t end)
 {
     struct cs_str s = {view->at + start, end - start};
-    /* Mailchimp: 32 hex digits, and the data centre. */
-    if (s.len >= 36 && s.len <= 37 && memcmp(s.at + 32, "-us", 3) == 0 &&
-        cs_vendor_match(view, start, "h32") == start + 32) {
-        cs_hit(view, CS_PII_API_KEY, start, end);
-        return true;
+    for (size_t i = 0; i < CS_COUNT(marks); i++) {
+        size_t n = strlen(marks[i].mark);
+        if (s.len >= marks[i].min && s.len <= marks[i].max &&
+            memcmp(s.at + marks[i].at, marks[i].mark, n) == 0)
+            return !cs_is_stub(s) && cs_mix_of(s).bits > 3.0F;
     }
-    static const char terraform[] = ".atlasv1.", azure[] = "JQQJ99";
-    const char *found = memmem(s.at, s.len, terraform, sizeof terraform - 1);
-    if (found && found - s.at == 14 && s.len > 80 && s.len < 110) {
-        cs_hit(view, CS_PII_API_KEY, start, end);
-        return true;
-    }
-    /* Keys of Azure carry a signature: see that it stands where it must. */
-    found = memmem(s.at, s.len, azure, sizeof azure - 1);
-    if (found && s.len == 84 && found - s.at == 52) {
-        cs_hit(view, CS_PII_API_KEY, start, end);
-        return true;
-    }
+    /* Mailgun signs its webhooks with 32-8-8 hex digits. */
+    const unsigned hex = CS_C_DIGIT | CS_C_HEX_LOWER;
+    if (s.len == 50 && s.at[32] == '-' && s.at[41] == '-')
+        return cs_class_end(view, start, end, hex) == start + 32 &&
+               cs_class_end(view, start + 33, end, hex) == start + 41 &&
+               cs_class_end(view, start + 42, end, hex) == end;
+    /* TrueNAS: the number of the key, and 64 letters and digits. */
+    size_t dash = cs_class_end(view, start, end, CS_C_DIGIT);
+    if (dash > start && dash - start <= 3 && end - dash == 65 && view->at[dash] == '-')
+        return cs_class_end(view, dash + 1, end, CS_C_ALNUM) == end && cs_mix_of(s).cases > 16;
     return false;
 }
 
@@ -48,11 +61,15 @@ size_t cs_find_opaque(struct cs_view *view, size_t start, size_t end)
 {
     if (end - start > RANDOM_MAX || end - start < RANDOM_MIN)
         return end;
-    if (marked(view, start, end) || view->level < CS_PRIVACY_HIGH)
+    if (marked(view, start, end)) {
+        cs_hit(view, CS_PII_API_KEY, start, end);
+        return end;
+    }
+    if (view->level < CS_PRIVACY_HIGH)
         return end;
     struct cs_str s = {view->at + start, end - start};
     struct cs_mix mix = cs_mix_of(s);
-    if (is_id(s, &mix) || !cs_is_random(s) || cs_is_sample(s) || cs_is_code(s))
+    if (is_id(s, &mix) || !cs_is_random(s) || cs_is_sample(s) || cs_is_code(s, true))
         return end;
     /* Of all three sorts, and changing between them as no word or path does. */
     if (mix.lower == 0 || mix.upper == 0 || mix.digit < 2 || mix.bits < 3.7F ||

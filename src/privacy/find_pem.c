@@ -150,3 +150,31 @@ size_t cs_find_der(struct cs_view *view, size_t at, size_t after)
     cs_hit(view, CS_PII_PRIVATE_KEY, at, end);
     return end;
 }
+
+/* PuTTY writes its keys down as lines of base64, and how many there are. */
+size_t cs_find_putty(struct cs_view *view, size_t at, size_t after)
+{
+    size_t end = after, most = at + PEM_MAX < view->len ? at + PEM_MAX : view->len;
+    while (end < most && (view->at[end] == ' ' || cs_is_digit(view->at[end])))
+        end++;
+    size_t start = end;
+    while (start < most && (view->at[start] == '\n' || view->at[start] == '\r'))
+        start++;
+    end = start;
+    for (size_t line = start; line < most;) {
+        size_t stop = cs_class_end(view, line, most, CS_C_BASE64);
+        if (stop - line < 4)
+            break;
+        end = stop;
+        while (stop < most && (view->at[stop] == '\n' || view->at[stop] == '\r'))
+            stop++;
+        if (stop == end ||
+            (stop < most && most - stop > 11 && memcmp(view->at + stop, "Private-MAC", 11) == 0))
+            break;
+        line = stop;
+    }
+    if (end - start < BODY_MIN)
+        return 0;
+    cs_hit(view, CS_PII_PRIVATE_KEY, start, end);
+    return end;
+}

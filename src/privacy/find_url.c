@@ -65,7 +65,7 @@ static size_t trimmed(const struct cs_view *view, size_t start, size_t end)
     while (end > start) {
         char c = view->at[end - 1];
         bool closing = c == ')' && !memchr(view->at + start, '(', end - start);
-        if (c != '.' && c != ',' && c != ';' && c != ']' && c != '}' && !closing)
+        if (c != '.' && c != ',' && c != ';' && c != ':' && c != ']' && c != '}' && !closing)
             break;
         if ((c == ']' && memchr(view->at + start, '[', end - start)) ||
             (c == '}' && memchr(view->at + start, '{', end - start)))
@@ -75,19 +75,31 @@ static size_t trimmed(const struct cs_view *view, size_t start, size_t end)
     return end;
 }
 
+/* A '/' in the password: what stands after the '@' is no host then, and there is another '@'. */
+static size_t past_slash(const struct cs_view *view, size_t sign, size_t slash, size_t end)
+{
+    for (size_t i = sign + 1; i < slash; i++)
+        if (view->at[i] == '.' || view->at[i] == ':')
+            return sign;
+    for (size_t i = slash + 1; i < end && view->at[i] != '?'; i++)
+        if (view->at[i] == '@' && view->at[i - 1] != '/' && cs_is_alnum(cs_view_at(view, i + 1)))
+            return i;
+    return sign;
+}
+
 /* The last '@' before the host; `end` if there is none. */
 static size_t at_sign(const struct cs_view *view, size_t from, size_t end)
 {
     size_t found = end, i = from;
-    for (; i < end && view->at[i] != '/' && view->at[i] != '?' && view->at[i] != '#'; i++)
+    for (; i < end && view->at[i] != '/' && view->at[i] != '?'; i++)
         if (view->at[i] == '@')
             found = i;
     if (found < end) {
         /* Several hosts, each with its own: user:a@one,user:b@two. */
         const char *first = memchr(view->at + from, '@', found - from);
         if (first && memchr(first, ',', (size_t)(view->at + found - first)))
-            found = (size_t)(first - view->at);
-        return found;
+            return (size_t)(first - view->at);
+        return past_slash(view, found, i, end);
     }
     if (i == end)
         return end;
@@ -146,6 +158,19 @@ static bool webhook(struct cs_view *view, size_t start, size_t from, size_t end)
     return false;
 }
 
+static void parameter(struct cs_view *view, struct cs_str name, size_t start, size_t end)
+{
+    struct cs_str value = {view->at + start, end - start};
+    /* Whoever has a signed URL may do what it was signed for. */
+    if (cs_str_same(name, "sig") || cs_str_same(name, "signature") ||
+        cs_str_same(name, "x-amz-signature") || cs_str_same(name, "x-goog-signature")) {
+        if (value.len >= 20 && value.len <= 1024 && !cs_is_sample(value))
+            cs_hit(view, CS_PII_API_KEY, start, end);
+        return;
+    }
+    cs_secret_value(view, name, start, end, CS_FOUND_ASSIGNED);
+}
+
 /* name=value pairs after the '?', or the '#' of an OAuth answer. */
 static void parameters(struct cs_view *view, size_t at, size_t end)
 {
@@ -161,7 +186,7 @@ static void parameters(struct cs_view *view, size_t at, size_t end)
             while (to < end && view->at[to] != '&' && view->at[to] != '#' && view->at[to] != ';')
                 to++;
             if (to > value && at - name < 64)
-                cs_secret_value(view, cs_strn(view->at + name, at - name), value, to, false);
+                parameter(view, cs_strn(view->at + name, at - name), value, to);
         }
         at = to;
     }
@@ -182,8 +207,8 @@ static bool credentials(struct cs_view *view, size_t start, size_t from, size_t 
         return false;
     }
     struct cs_str word = {view->at + colon + 1, sign - colon - 1};
-    if (word.len == 0 || word.len > 1024 || (word.len > 1 && cs_is_sample(word)) ||
-        (word.at[0] == '$' && cs_is_code(word)) || word.at[0] == '{' || word.at[0] == '%' ||
+    if (word.len < 2 || word.len > 1024 || cs_is_sample(word) ||
+        (word.at[0] == '$' && cs_is_code(word, false)) || word.at[0] == '{' || word.at[0] == '%' ||
         cs_str_same(word, "x-oauth-basic"))
         return false;
     if (database)
@@ -193,29 +218,48 @@ static bool credentials(struct cs_view *view, size_t start, size_t from, size_t 
     return true;
 }
 
-size_t cs_find_url(struct cs_view *view, size_t at)
+/* Where the scheme before the ':' at `at` begins. */
+static size_t scheme_start(const struct cs_view *view, size_t at)
 {
-    if (view->len - at < 4 || view->at[at + 1] != '/' || view->at[at + 2] != '/')
-        return at + 1;
     size_t start = at;
     while (start > 0 && at - start < SCHEME_MAX &&
            (cs_is_alnum(view->at[start - 1]) || view->at[start - 1] == '+' ||
             view->at[start - 1] == '-'))
         start--;
-    if (start == at || !cs_is_letter(view->at[start]))
-        return at + 3;
-    struct cs_str scheme = {view->at + start, at - start};
-    size_t from = at + 3, end = from;
+    while (start < at && !cs_is_letter(view->at[start]))
+        start++;
+    return start;
+}
+
+/* Another URL ends this one, so that no byte is walked over twice. */
+static size_t url_end(const struct cs_view *view, size_t from)
+{
+    size_t end = from;
+    bool open = false;
     while (end < view->len && end - from < URL_MAX && !ends_url(view->at[end]) &&
            !(view->at[end] == ':' && cs_view_at(view, end + 1) == '/' &&
-             cs_view_at(view, end + 2) == '/'))
+             cs_view_at(view, end + 2) == '/')) {
+        open |= view->at[end] == '(';
+        if (view->at[end] == ')' && !open)
+            break; /* of Markdown */
         end++;
-    end = trimmed(view, from, end);
-    bool database = is_database(scheme);
+    }
+    return trimmed(view, from, end);
+}
+
+size_t cs_find_url(struct cs_view *view, size_t at)
+{
+    if (view->len - at < 4 || view->at[at + 1] != '/' || view->at[at + 2] != '/')
+        return at + 1;
+    size_t start = scheme_start(view, at), from = at + 3;
+    if (start == at)
+        return from;
+    bool database = is_database(cs_strn(view->at + start, at - start));
     if (start >= 5 && memcmp(view->at + start - 5, "jdbc:", 5) == 0) {
         start -= 5;
         database = true;
     }
+    size_t end = url_end(view, from);
     if (end - start > cs_pii_longest(CS_PII_CONNECTION_STRING))
         database = false;
     if (webhook(view, start, from, end))

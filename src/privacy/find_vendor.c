@@ -95,7 +95,7 @@ size_t cs_vendor_match(const struct cs_view *view, size_t at, const char *shape)
 
 static bool proven(struct cs_str body, unsigned flags)
 {
-    if (!(flags & CS_V_ANY) && cs_is_sample(body))
+    if (!(flags & CS_V_ANY) && cs_is_stub(body))
         return false;
     if (!(flags & (CS_V_DIGIT | CS_V_MIXED)))
         return true;
@@ -112,8 +112,10 @@ static size_t look(struct cs_view *view, size_t at, const struct cs_vendor_lead 
     bool glued = at && cs_is_alnum(view->at[at - 1]);
     for (size_t i = 0; i < lead->count; i++) {
         const struct cs_vendor *row = &lead->rows[i];
-        size_t n = strlen(row->prefix);
-        if (n > left || memcmp(text, row->prefix, n) != 0 || (glued && !(row->flags & CS_V_GLUED)))
+        size_t n = 1; /* the first byte is that of the lead */
+        while (row->prefix[n] && n < left && text[n] == row->prefix[n])
+            n++;
+        if (row->prefix[n] || (glued && !(row->flags & CS_V_GLUED)))
             continue;
         if (row->find) {
             size_t next = row->find(view, at, at + n);
@@ -132,6 +134,60 @@ static size_t look(struct cs_view *view, size_t at, const struct cs_vendor_lead 
         return end;
     }
     return at + 1;
+}
+
+/* Telegram: the number of the bot, a colon, and 35 letters that begin with AA. */
+size_t cs_find_bot(struct cs_view *view, size_t at, size_t after)
+{
+    if (at < 9 || view->at[at - 1] != ':')
+        return 0;
+    size_t start = at - 1;
+    while (start > 0 && at - start < 12 && cs_is_digit(view->at[start - 1]))
+        start--;
+    size_t end = cs_vendor_match(view, after, "b30-35");
+    if (at - start < 9 || at - start > 11 || end == 0 ||
+        !proven(cs_strn(view->at + at, end - at), CS_V_MIXED))
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, start, end);
+    return end;
+}
+
+/* An id of AWS, and the secret that belongs to it: 40 bytes of base64 close behind. */
+size_t cs_find_aws(struct cs_view *view, size_t at, size_t after)
+{
+    size_t end = cs_vendor_match(view, after, view->at[at + 1] == '3' ? "u17" : "u16");
+    if (end == 0 || cs_is_stub(cs_strn(view->at + at, end - at)) ||
+        cs_mix_of(cs_strn(view->at + at, end - at)).bits < 2.4F)
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, at, end);
+    size_t most = end + 80 < view->len ? end + 80 : view->len;
+    for (size_t i = end; i < most;) {
+        size_t stop = cs_class_end(view, i, i + 44, CS_C_ALNUM | CS_C_PLUS);
+        struct cs_str s = {view->at + i, stop - i};
+        struct cs_mix mix = {0};
+        if (s.len == 40)
+            mix = cs_mix_of(s);
+        if (mix.lower && mix.upper && mix.digit && !mix.hex && !cs_is_stub(s)) {
+            cs_hit(view, CS_PII_API_KEY, i, stop);
+            break;
+        }
+        i = stop + 1;
+    }
+    return end;
+}
+
+/* ThingsBoard: /api/v1/TOKEN/telemetry */
+size_t cs_find_device(struct cs_view *view, size_t at, size_t after)
+{
+    if (at < 5 || memcmp(view->at + at - 5, "/api/", 5) != 0)
+        return 0;
+    size_t end = cs_class_end(view, after, after + 24, CS_C_ALNUM);
+    struct cs_str rest = {view->at + end, view->len - end};
+    if (end - after != 20 || !(cs_str_starts(rest, "/telemetry") ||
+                               cs_str_starts(rest, "/attributes") || cs_str_starts(rest, "/rpc")))
+        return 0;
+    cs_hit(view, CS_PII_API_KEY, after, end);
+    return end;
 }
 
 size_t cs_find_vendor(struct cs_view *view, size_t at)

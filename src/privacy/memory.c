@@ -8,31 +8,31 @@
 #include "base/mem.h"
 #include "privacy/vault.h"
 
-#define FIRST_BLOCK ((size_t)64 << 10)
+#define FIRST_BLOCK ((size_t)16 << 10)
 #define BLOCK       ((size_t)1 << 20)
 
-struct cs_safe_block {
-    struct cs_safe_block *next;
+struct cs_locked_block {
+    struct cs_locked_block *next;
     size_t size, used;
     char bytes[];
 };
 
-static struct cs_safe_block *block_new(size_t size)
+static struct cs_locked_block *block_new(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     madvise(p, size, MADV_DONTDUMP);
     mlock(p, size); /* as much as the limit has room for */
-    struct cs_safe_block *b = p;
+    struct cs_locked_block *b = p;
     b->size = size;
     b->used = sizeof *b;
     return b;
 }
 
-char *cs_safe_alloc(struct cs_safe *safe, size_t n)
+char *cs_locked_alloc(struct cs_locked *locked, size_t n)
 {
-    struct cs_safe_block *b = safe->blocks;
+    struct cs_locked_block *b = locked->blocks;
     if (!b || b->size - b->used < n) {
         size_t size = b ? BLOCK : FIRST_BLOCK;
         while (size - sizeof *b < n)
@@ -40,24 +40,24 @@ char *cs_safe_alloc(struct cs_safe *safe, size_t n)
         b = block_new(size);
         if (!b) /* the end, as with every small allocation */
             return cs_calloc(SIZE_MAX / 2, 1);
-        b->next = safe->blocks;
-        safe->blocks = b;
+        b->next = locked->blocks;
+        locked->blocks = b;
     }
     char *at = (char *)b + b->used;
     b->used += n;
-    safe->bytes += n;
+    locked->bytes += n;
     return at;
 }
 
-void cs_safe_done(struct cs_safe *safe)
+void cs_locked_done(struct cs_locked *locked)
 {
-    for (struct cs_safe_block *b = safe->blocks, *next; b; b = next) {
+    for (struct cs_locked_block *b = locked->blocks, *next; b; b = next) {
         next = b->next;
         size_t size = b->size;
         explicit_bzero(b, b->used);
         munmap(b, size);
     }
-    *safe = (struct cs_safe){0};
+    *locked = (struct cs_locked){0};
 }
 
 void cs_buf_wipe(struct cs_buf *b)

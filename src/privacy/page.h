@@ -61,12 +61,15 @@ struct cs_page {
     bool json;      /* the form */
     struct cs_spans *spans;
     struct cs_name_memory *names;
+    struct cs_matcher *matcher; /* of patterns; made when first wanted */
     struct cs_layer layers[CS_LAYERS];
     unsigned top;
     struct cs_hits hits; /* of one view; the first `settled` are disjoint and in order */
     struct cs_hits spare;
     size_t settled;
     struct cs_kept_key kept[CS_KEYS_KEPT];
+    unsigned turn;
+    size_t secret_end; /* of the view: a value that a key made a secret goes up to here */
 };
 
 /* --- layers.c --- */

@@ -18,10 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/str.h"
 
 /*
@@ -71,7 +69,7 @@ bool cs_privacy_level_parse(struct cs_str name, enum cs_privacy_level *level);
 
 /* A pattern (PCRE2 syntax) or words of the user's own; found at every level from `level` on. */
 struct cs_custom {
-    struct cs_str name;    /* [A-Z][A-Z_]*, at most 24 bytes: the tokens are [NAME_1] */
+    struct cs_str name; /* [A-Z_]*, at most 24 bytes, none that is built in: tokens are [NAME_1] */
     struct cs_str pattern; /* or empty, and: */
     const struct cs_str *words;
     size_t word_count;
@@ -96,6 +94,8 @@ CS_DEFINE_CLEANUP(struct cs_detector, cs_detector_unref)
 /* The name in tokens of a kind; of a CUSTOM: of that one. */
 struct cs_str cs_detector_name(const struct cs_detector *detector, enum cs_pii kind,
                                unsigned custom);
+/* Is it one of the secrets? Of a CUSTOM: did whoever made it say so? */
+bool cs_detector_secret(const struct cs_detector *detector, enum cs_pii kind, unsigned custom);
 /* Changes with every change of the built-in rules: part of what was decided with it. */
 const char *cs_detector_version(void);
 
@@ -303,6 +303,8 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
  * CS_INVALID, CS_LIMIT: it says what is wrong. Nothing there is nothing asked for. `privacy` may be
  * NULL: it is switched off.
  */
+struct cs_arena;
+struct cs_json_val;
 struct cs_privacy_wish {
     enum cs_privacy_level level;     /* CS_PRIVACY_OFF: none */
     const struct cs_custom *customs; /* in the arena */

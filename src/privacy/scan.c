@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "privacy/page.h"
+#include "privacy/regex.h"
 
 #define DEPTH 64 /* keys are known down to here */
 
@@ -24,6 +25,7 @@ struct lexer {
     } frames[DEPTH];
     struct cs_str key; /* of the value to come */
     struct cs_sense sense;
+    struct cs_str name; /* {"name": "DB_PASSWORD", "value": ...} */
 };
 
 void cs_spans_done(struct cs_spans *spans)
@@ -39,13 +41,27 @@ struct cs_name_memory **cs_page_names(struct cs_page *page)
 
 /* --- views --- */
 
+/* Is all of it something already, that is no secret? Secrets may be something more special. */
+static bool is_settled(const struct cs_view *view)
+{
+    const struct cs_hits *hits = &view->page->hits;
+    return hits->count == 1 && hits->at[0].start == 0 && hits->at[0].end == view->len &&
+           !cs_pii_secret((enum cs_pii)hits->at[0].kind);
+}
+
 static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
 {
     struct cs_page *page = view->page;
-    if (view->sense.kind != CS_PII_COUNT)
-        cs_keyed(view, view->sense, view->key, 0, view->len);
     if (page->customs)
         cs_find_custom(page->detector, view);
+    if (view->sense.kind != CS_PII_COUNT) {
+        cs_keyed(view, view->sense, view->key, 0, view->len);
+        if (is_settled(view)) {
+            cs_page_flush(page, offset, is_number, is_key);
+            return;
+        }
+    }
+    page->secret_end = 0;
     cs_find_anchors(view, offset);
     if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);
@@ -159,11 +175,28 @@ static size_t blanks(const char *at, size_t i, size_t end)
     return i;
 }
 
-static void string(struct lexer *l)
+/* What the value to come stands under: its key, or the name that was given before. */
+static void under(struct lexer *l, struct cs_str key)
+{
+    bool named = cs_str_is(key, "value") || cs_str_is(key, "Value");
+    l->key = named && l->name.len ? l->name : key;
+    l->sense = cs_page_sense(l->page, l->key);
+}
+
+static bool names(struct cs_str key)
+{
+    return cs_str_is(key, "name") || cs_str_is(key, "Name") || cs_str_is(key, "key") ||
+           cs_str_is(key, "Key") || cs_str_is(key, "field");
+}
+
+/* False: it is a part of a program, and no value. */
+static bool string(struct lexer *l)
 {
     bool escapes;
     size_t from = l->i + 1, to = string_end(l, from, &escapes);
     size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
+    if (l->depth == 0 && l->key.len == 0 && next < l->end && !memchr(":,\"", l->at[next], 3))
+        return false;
     bool object = l->depth == 0 || l->depth > DEPTH || l->frames[l->depth - 1].object;
     if (object && next < l->end && l->at[next] == ':') {
         struct cs_str key = cs_strn(l->at + from, to - from);
@@ -171,15 +204,17 @@ static void string(struct lexer *l)
         l->sense = CS_NO_SENSE;
         if (!plain_key(key.at, key.len))
             scan_string(l->page, from, to, escapes, NULL, true);
-        l->key = key;
-        l->sense = cs_page_sense(l->page, key);
+        under(l, key);
         l->i = next + 1;
     } else {
         if (to > from)
             scan_string(l->page, from, to, escapes, l, false);
+        if (to - from < 64 && names(l->key))
+            l->name = cs_strn(l->at + from, to - from);
         l->i = to < l->end ? to + 1 : to;
     }
     l->done = l->i;
+    return true;
 }
 
 static bool word(const struct lexer *l, const char *is)
@@ -195,12 +230,12 @@ static bool number(struct lexer *l)
     if (l->at[i] == '-')
         i++;
     size_t digits = i;
+    if (i == l->end || !cs_is_digit(l->at[i]))
+        return false;
     while (i < l->end &&
            (cs_is_digit(l->at[i]) || l->at[i] == '.' || l->at[i] == 'e' || l->at[i] == 'E' ||
             ((l->at[i] == '+' || l->at[i] == '-') && (l->at[i - 1] | 32) == 'e')))
         i++;
-    if (i == digits || !cs_is_digit(l->at[digits]))
-        return false;
     if (i < l->end && !memchr(",]} \n\r\t", l->at[i], 7))
         return false;
     if (l->sense.kind != CS_PII_COUNT || (i - digits >= 9 && i - digits <= 19))
@@ -214,6 +249,7 @@ static void open(struct lexer *l, bool object)
     if (l->depth < DEPTH)
         l->frames[l->depth] = (struct frame){l->key, l->sense, object};
     l->depth++;
+    l->name = (struct cs_str){0};
     if (object) {
         l->key = (struct cs_str){0};
         l->sense = CS_NO_SENSE;
@@ -250,8 +286,7 @@ static bool lex(struct lexer *l)
         l->i++;
         return true;
     case '"':
-        string(l);
-        return true;
+        return string(l);
     case '{':
     case '[':
         open(l, l->at[l->i] == '{');
@@ -260,6 +295,7 @@ static bool lex(struct lexer *l)
     case ']':
         if (l->depth)
             l->depth--;
+        l->name = (struct cs_str){0};
         forget(l);
         l->i++;
         return true;
@@ -291,6 +327,7 @@ static void scan_json(struct cs_page *page, size_t from, size_t to)
     l.i = l.done = from;
     l.end = to;
     l.depth = 0;
+    l.name = (struct cs_str){0};
     forget(&l);
     while (l.i < to)
         if (!lex(&l)) {
@@ -321,6 +358,7 @@ void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, en
     else
         scan_text(&page, 0, text.len, NULL, false);
     cs_name_memory_free(page.names);
+    cs_matcher_free(page.matcher);
     for (unsigned i = 0; i < CS_LAYERS; i++) {
         free(page.layers[i].blocks);
         free(page.layers[i].steps);

@@ -277,7 +277,7 @@ static int check_head(struct cs_vault *v, struct cs_str sealed, struct cs_err *e
         sealed.len > INT32_MAX)
         return cs_fail(err, CS_DENIED, "it is no part of a vault");
     struct reader r = {.rest = cs_strn(sealed.at + 4, 4)};
-    if (take_u32(&r) != v->batches || (v->batches == 0 && v->count) ||
+    if (take_u32(&r) != v->batches || v->sealed != v->count ||
         (v->batches && memcmp(sealed.at + 8, v->salt, sizeof v->salt) != 0))
         return cs_fail(err, CS_DENIED, "it does not follow the part before it");
     return 0;

@@ -40,6 +40,8 @@ size_t cs_class_end(const struct cs_view *view, size_t at, size_t end, unsigned 
 
 bool cs_str_same(struct cs_str a, const char *small)
 {
+    if (a.len && (a.at[0] | 32) != (small[0] | 32)) /* nearly always */
+        return false;
     return strlen(small) == a.len && strncasecmp(a.at, small, a.len) == 0;
 }
 
@@ -47,7 +49,7 @@ bool cs_str_has(struct cs_str a, const char *small)
 {
     size_t n = strlen(small);
     for (size_t i = 0; i + n <= a.len; i++)
-        if (strncasecmp(a.at + i, small, n) == 0)
+        if ((a.at[i] | 32) == (small[0] | 32) && strncasecmp(a.at + i, small, n) == 0)
             return true;
     return false;
 }
@@ -86,7 +88,7 @@ struct cs_mix cs_mix_of(struct cs_str value)
     return mix;
 }
 
-/* The same byte this often one after the other. */
+/* How often the same byte stands there one after the other, at most. */
 static size_t longest_run(struct cs_str s, char *of)
 {
     size_t best = 0;
@@ -103,57 +105,159 @@ static size_t longest_run(struct cs_str s, char *of)
     return best;
 }
 
+static bool one_of(struct cs_str s, const char *const list[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cs_str_same(s, list[i]))
+            return true;
+    return false;
+}
+
+static bool has_one_of(struct cs_str s, const char *const list[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cs_str_has(s, list[i]))
+            return true;
+    return false;
+}
+
 /* Between brackets, or with a place to be filled in. */
 static bool is_template(struct cs_str s)
 {
-    char first = s.at[0], last = s.at[s.len - 1];
-    if ((first == '<' && last == '>') || (first == '{' && last == '}') ||
-        (first == '[' && last == ']') || (first == '%' && last == '%' && s.len > 2) ||
-        (first == '(' && last == ')') || (first == '#' && last == '#' && s.len > 2))
-        return true;
-    static const char *const inside[] = {"${",   "{{",  "$(",           "#{", "<%",
-                                         "&lt;", "...", "\xe2\x80\xa6", "%s", "%(",
-                                         "%d",   "{0}", "\xe2\x80\xa2"};
+    static const char pairs[] = "<>{}[]()%%##";
+    for (const char *p = pairs; *p; p += 2)
+        if (s.len > 2 && s.at[0] == p[0] && s.at[s.len - 1] == p[1])
+            return true;
+    static const char *const inside[] = {"${", "{{", "$(", "#{", "<%", "&lt;", "..."};
     for (size_t i = 0; i < CS_COUNT(inside); i++)
         if (memmem(s.at, s.len, inside[i], strlen(inside[i])))
             return true;
-    return false;
+    /* "%s", "%(name)s", an ellipsis, bullets */
+    const char *p = memchr(s.at, '%', s.len);
+    if (p && s.len < 24 && p + 1 < s.at + s.len && strchr("sdv", p[1]) && p + 2 == s.at + s.len)
+        return true;
+    return memmem(s.at, s.len, "%(", 2)
+               ? cs_str_has(s, ")s")
+               : memmem(s.at, s.len, "\xe2\x80\xa6", 3) || memmem(s.at, s.len, "\xe2\x80\xa2", 3);
+}
+
+/* Half of it is x. */
+static bool is_x(struct cs_str s)
+{
+    size_t x = 0;
+    for (size_t i = 0; i < s.len; i++)
+        x += (s.at[i] | 32) == 'x';
+    return x * 2 >= s.len || cs_str_has(s, "xxxxx");
+}
+
+bool cs_is_stub(struct cs_str s)
+{
+    static const char *const part[] = {"example",  "placeholder", "your_", "your-",  "yourkey",
+                                       "redacted", "...",         "***",   "insert", "replace"};
+    return s.len < 200 && (is_x(s) || has_one_of(s, part, CS_COUNT(part)));
 }
 
 bool cs_is_sample(struct cs_str s)
 {
     static const char *const whole[] = {
-        "changeme",   "change_me",  "change-me", "changeit",  "redacted",  "hidden",    "masked",
-        "none",       "null",       "nil",       "true",      "false",     "undefined", "empty",
-        "password",   "passwd",     "pwd",       "secret",    "token",     "string",    "str",
-        "text",       "todo",       "tbd",       "n/a",       "required",  "optional",  "value",
-        "unset",      "not-set",    "notset",    "omitted",   "encrypted", "disabled",  "enabled",
-        "apikey",     "api_key",    "api-key",   "username",  "yes",       "no",        "unknown",
-        "[filtered]", "filtered",   "default",   "sensitive", "prompt",    "bearer",    "basic",
-        "mypassword", "passphrase", "object",    "number",    "boolean",   "integer",   "hash",
+        "changeme",
+        "change_me",
+        "change-me",
+        "changeit",
+        "redacted",
+        "hidden",
+        "masked",
+        "none",
+        "null",
+        "nil",
+        "true",
+        "false",
+        "undefined",
+        "empty",
+        "password",
+        "passwd",
+        "pwd",
+        "secret",
+        "token",
+        "string",
+        "str",
+        "text",
+        "todo",
+        "tbd",
+        "n/a",
+        "required",
+        "optional",
+        "value",
+        "unset",
+        "not-set",
+        "notset",
+        "omitted",
+        "encrypted",
+        "disabled",
+        "enabled",
+        "apikey",
+        "api_key",
+        "api-key",
+        "username",
+        "yes",
+        "no",
+        "unknown",
+        "filtered",
+        "default",
+        "sensitive",
+        "prompt",
+        "bearer",
+        "basic",
+        "object",
+        "mypassword",
+        "passphrase",
+        "number",
+        "boolean",
+        "integer",
+        "hash",
+        "kennwort",
+        "passwort",
+        "senha",
+        "contrase\xc3\xb1"
+        "a",
+        "mot de passe",
+        "wachtwoord",
+        "parola",
+        "heslo",
+        "string!",
+        "string?",
+        "bytes",
+        "varchar",
+        "char",
+        "securestring",
     };
     static const char *const part[] = {
-        "example",   "placeholder", "your_",     "your-",       "yourpass", "yoursecret",
-        "yourtoken", "yourkey",     "your key",  "your api",    "_here",    "-here",
-        "insert",    "replace",     "dummy",     "redacted",    "changeme", "change_me",
-        "xxxx",      "<your",       "my_secret", "mysecretkey", "enter_",   "fakekey",
+        "example",    "placeholder", "your_",     "your-",      "yourpass",
+        "yoursecret", "yourtoken",   "yourkey",   "your key",   "your api",
+        "_here",      "-here",       "insert",    "replace",    "dummy",
+        "redacted",   "changeme",    "change_me", "0123456789", "abcdefghij",
+        "<your",      "my_secret",   "enter_",    "fakekey",    "mysecretkey",
     };
-    if (s.len == 0)
+    if (s.len == 0 || is_template(s) || one_of(s, whole, CS_COUNT(whole)))
         return true;
-    if (is_template(s))
+    if (s.len < 100 && (is_x(s) || has_one_of(s, part, CS_COUNT(part))))
         return true;
-    for (size_t i = 0; i < CS_COUNT(whole); i++)
-        if (cs_str_same(s, whole[i]))
-            return true;
-    for (size_t i = 0; s.len < 100 && i < CS_COUNT(part); i++)
-        if (cs_str_has(s, part[i]))
-            return true;
     char of = 0;
     size_t run = longest_run(s, &of);
     return run == s.len || (run >= 3 && (of == '*' || of == '.')) || (run >= 8 && run * 2 > s.len);
 }
 
-/* a.b.c, a::b, a->b, $a: names of a program, and nothing else. */
+bool cs_is_place(struct cs_str s)
+{
+    if (s.len == 0 || memmem(s.at, s.len, "://", 3) || s.at[0] == '/')
+        return true;
+    if (s.len > 1 && ((s.at[0] == '.' && (s.at[1] == '/' || s.at[1] == '.')) ||
+                      (s.at[0] == '~' && s.at[1] == '/')))
+        return true;
+    return s.len > 2 && s.at[1] == ':' && s.at[2] == '\\';
+}
+
+/* a.b.c, a::b, a->b: names of a program, and nothing else. */
 static bool is_name_path(struct cs_str s)
 {
     bool joined = false;
@@ -161,22 +265,43 @@ static bool is_name_path(struct cs_str s)
         char c = s.at[i];
         if (cs_is_letter(c) || c == '_' || (i && cs_is_digit(c)))
             continue;
-        if (c == '.' && i && i + 1 < s.len && cs_is_letter(s.at[i + 1])) {
-            joined = true;
-            continue;
-        }
-        if ((c == '-' && i + 2 < s.len && s.at[i + 1] == '>') ||
-            (c == '>' && i && s.at[i - 1] == '-') ||
-            (c == ':' && i + 2 < s.len && (s.at[i + 1] == ':' || (i && s.at[i - 1] == ':')))) {
-            joined = true;
-            continue;
-        }
-        return false;
+        size_t n = c == '.' ? 1
+                   : i + 1 < s.len &&
+                           ((c == ':' && s.at[i + 1] == ':') || (c == '-' && s.at[i + 1] == '>'))
+                       ? 2
+                       : 0;
+        if (n == 0 || i == 0 || i + n >= s.len || !cs_is_letter(s.at[i + n]))
+            return false;
+        joined = true;
+        i += n - 1;
     }
     return joined;
 }
 
-bool cs_is_code(struct cs_str s)
+/* $NAME and $name; but `$ecret!` and `$2b$10$...` are values. */
+static bool is_variable(struct cs_str s)
+{
+    if (s.len < 2 || s.at[0] != '$' || !(cs_is_letter(s.at[1]) || s.at[1] == '_'))
+        return false;
+    size_t i = 1;
+    while (i < s.len && (cs_is_alnum(s.at[i]) || s.at[i] == '_'))
+        i++;
+    return i == s.len || memchr("-[/.:", s.at[i], 5);
+}
+
+/* name(...), name[...] */
+static bool is_call(struct cs_str s, bool quoted)
+{
+    size_t i = 0;
+    while (i < s.len && (cs_is_alnum(s.at[i]) || memchr("_.:->$", s.at[i], 6)))
+        i++;
+    if (i == 0 || i == s.len || (s.at[i] != '(' && s.at[i] != '['))
+        return false;
+    char last = s.at[s.len - 1];
+    return !quoted || last == ')' || last == ']' || last == ';';
+}
+
+bool cs_is_code(struct cs_str s, bool quoted)
 {
     static const char *const starts[] = {
         "process.env", "os.environ", "os.getenv",   "env.",       "env[",         "env(",
@@ -184,38 +309,45 @@ bool cs_is_code(struct cs_str s)
         "var.",        "local.",     "data.",       "args.",      "options.",     "params.",
         "request.",    "req.",       "import.meta", "new ",       "await ",       "function",
         "lambda",      "async ",     "vault:",      "file:",      "arn:",         "ref:",
-        "!ref",        "!sub",       "!vault",      "@",          "secretkeyref", "valuefrom",
+        "!ref",        "!sub",       "!vault",      "vault ",     "secretkeyref", "valuefrom",
         "op://",       "ssm:",       "projects/",   "encrypted:", "enc[",         "sha256:",
         "sha512-",     "sha256-",    "sha1-",       "md5:",       "data:image",   "urn:",
-        "vault ",
+        "sha512:",
     };
     for (size_t i = 0; i < CS_COUNT(starts); i++) {
         size_t n = strlen(starts[i]);
         if (s.len >= n && strncasecmp(s.at, starts[i], n) == 0)
             return true;
     }
-    if (s.len > 1 && s.at[0] == '$' && (cs_is_letter(s.at[1]) || s.at[1] == '_')) {
-        /* $NAME and $name; but `$ecret!` and `$2b$10$...` are values. */
-        size_t i = 1;
-        while (i < s.len && (cs_is_alnum(s.at[i]) || s.at[i] == '_'))
-            i++;
-        if (i == s.len || s.at[i] == '-' || s.at[i] == '[' || s.at[i] == '/' || s.at[i] == '.')
-            return true;
+    /* name=value: the next argument */
+    size_t i = 0;
+    while (!quoted && i < s.len && (cs_is_letter(s.at[i]) || s.at[i] == '_'))
+        i++;
+    if (i > 2 && i + 1 < s.len && s.at[i] == '=' && s.at[i + 1] != '=')
+        return true;
+    return is_variable(s) || is_call(s, quoted) || is_name_path(s);
+}
+
+/* camelCase: every capital begins a word. */
+static bool is_camel(struct cs_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (!cs_is_letter(s.at[i]))
+            return false;
+        if (s.at[i] < 'a' && (i + 2 >= s.len || s.at[i + 1] < 'a' || s.at[i + 2] < 'a'))
+            return false;
     }
-    for (size_t i = 1; i < s.len; i++)
-        if ((s.at[i] == '(' || s.at[i] == '[') &&
-            (cs_is_alnum(s.at[i - 1]) || s.at[i - 1] == '_')) {
-            /* A call or an index, if names lead up to it and the bracket is closed. */
-            size_t j = 0;
-            while (j < i && (cs_is_alnum(s.at[j]) || s.at[j] == '_' || s.at[j] == '.' ||
-                             s.at[j] == ':' || s.at[j] == '-' || s.at[j] == '>' || s.at[j] == '$'))
-                j++;
-            if (j == i && (memchr(s.at + i, ')', s.len - i) || memchr(s.at + i, ']', s.len - i) ||
-                           s.at[s.len - 1] == '('))
-                return true;
-            break;
-        }
-    return is_name_path(s);
+    return true;
+}
+
+bool cs_is_odd(struct cs_str s, const struct cs_mix *mix)
+{
+    if ((mix->digit && mix->lower + mix->upper) || (mix->cases > 2 && !is_camel(s)))
+        return true;
+    for (size_t i = 0; i + 1 < s.len; i++)
+        if (strchr("!@#$%^&*+=?~", s.at[i]))
+            return true;
+    return false;
 }
 
 bool cs_is_uuid(struct cs_str s)
@@ -231,7 +363,7 @@ bool cs_is_uuid(struct cs_str s)
     return true;
 }
 
-/* Words with dashes, dots, slashes or underscores between them; a number may be one of them. */
+/* Words with signs between them; a number may be one of them. */
 static bool is_words(struct cs_str s)
 {
     size_t letters = 0, digits = 0, parts = 1, odd = 0;
@@ -242,7 +374,7 @@ static bool is_words(struct cs_str s)
             odd += i && cs_is_digit(s.at[i - 1]);
         } else if (cs_is_digit(c)) {
             digits++;
-        } else if (c == '-' || c == '_' || c == '.' || c == '/' || c == ' ' || c == ':') {
+        } else if (memchr("-_./ :", c, 6)) {
             parts++;
         } else {
             return false;
@@ -253,18 +385,14 @@ static bool is_words(struct cs_str s)
 
 bool cs_is_random(struct cs_str s)
 {
-    if (s.len < 16 || memmem(s.at, s.len, "://", 3) || s.at[0] == '/' || s.at[0] == '.')
+    if (s.len < 16 || cs_is_place(s) || s.at[0] == '.')
         return false;
     struct cs_mix mix = cs_mix_of(s);
-    if (mix.other > s.len / 3)
+    if (mix.digit == s.len || mix.other > s.len / 2)
         return false;
     if (mix.hex)
-        return mix.digit < s.len && mix.bits > 2.4F && s.len >= 16;
-    if (mix.bits < 3.0F)
-        return false;
-    if (mix.digit == 0 && mix.cases < 4)
-        return false;
-    if (mix.digit == s.len)
+        return mix.bits > 2.4F;
+    if (mix.bits < 3.0F || (mix.digit == 0 && (mix.cases < 4 || is_camel(s))))
         return false;
     return !(is_words(s) && mix.cases < 4);
 }

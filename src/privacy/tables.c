@@ -104,16 +104,18 @@ static bool header(struct cs_view *view, size_t from, size_t to, char by, struct
     if (n < 2)
         return false;
     t->senses = 0;
+    unsigned named = 0;
     for (unsigned i = 0; i < n; i++) {
         if (!like_head(view, cells[i]))
             return false;
+        named += cells[i].end > cells[i].start;
         t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
         t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
         t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
     }
     t->by = by;
     t->count = n;
-    return t->senses > 0;
+    return t->senses > 0 && named > 1; /* "key," is a list's */
 }
 
 static size_t line_end(const struct cs_view *view, size_t i)
@@ -141,7 +143,7 @@ static bool row_follows(const struct cs_view *view, size_t end, const struct tab
 {
     struct cell cells[COLUMNS];
     for (unsigned n = 0; n < 2; n++) {
-        size_t next = end + 1;
+        size_t next = line_end(view, end) + 1; /* \r\n */
         if (next >= view->len)
             return false;
         end = line_end(view, next);
@@ -165,6 +167,16 @@ static void pair(struct cs_view *view, size_t from, size_t to, char by)
         cs_keyed(view, sense, key, cells[1].start, cells[1].end);
 }
 
+/* What a line could be parted by, as bits in the order of `by`. */
+static unsigned signs(const struct cs_view *view, size_t from, size_t to)
+{
+    static const unsigned char bit[256] = {['|'] = 1, ['\t'] = 2, [';'] = 4, [','] = 8};
+    unsigned seen = 0;
+    for (size_t i = from; i < to; i++)
+        seen |= bit[(unsigned char)view->at[i]];
+    return to - from < 200 && memmem(view->at + from, to - from, "  ", 2) ? seen | 16 : seen;
+}
+
 /* A line that may be the head of a table: which one? */
 static void begins(struct cs_view *view, size_t from, size_t to, struct table *t)
 {
@@ -172,9 +184,9 @@ static void begins(struct cs_view *view, size_t from, size_t to, struct table *t
     t->by = 0;
     if (to - from < 5 || to - from > 1024)
         return;
-    for (unsigned i = 0; i < sizeof by; i++) {
-        if (by[i] != ' ' ? !memchr(view->at + from, by[i], to - from)
-                         : !memmem(view->at + from, to - from, "  ", 2))
+    unsigned seen = signs(view, from, to);
+    for (unsigned i = 0; i < sizeof by && seen >> i; i++) {
+        if (!(seen >> i & 1))
             continue;
         if (header(view, from, to, by[i], t) && row_follows(view, to, t))
             return;

@@ -6,14 +6,15 @@
  * whether it is equal to another.
  *
  * A value is escaped for the string in which it lands. If that string is JSON text itself (it
- * begins with { or [ and ends with } or ]), a value between its inner quotes is escaped for those
+ * begins with { or [), a value between its inner quotes is escaped for those
  * too. Deeper than that nobody looks.
  */
 #include <string.h>
 
-#include "base/json_scan.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "privacy/find.h"
+#include "privacy/place.h"
 #include "privacy/vault.h"
 
 #define BUDGET ((size_t)16 << 20) /* bytes, if each value were as long as its kind can be */
@@ -38,58 +39,24 @@ static void puts_done(struct puts *p)
 
 /* --- where a token stands --- */
 
-struct place {
-    struct cs_str text;
-    size_t at; /* everything before it was looked at */
-    bool in_string, is_nested, in_inner;
-    size_t string; /* after its quote */
-};
-
-static bool looks_nested(struct cs_str text, size_t start)
-{
-    const char *end = text.at + text.len, *p = cs_json_skip_space(text.at + start, end);
-    return p < end && (*p == '{' || *p == '[');
-}
-
-static void walk(struct place *w, size_t to)
-{
-    const char *at = w->text.at;
-    while (w->at < to) {
-        if (w->in_string) {
-            const char *p = cs_json_skip_plain(at + w->at, at + to);
-            w->at = (size_t)(p - at);
-            if (w->at == to)
-                break;
-        }
-        char c = at[w->at];
-        if (w->in_string && c == '\\') {
-            w->in_inner ^= w->at + 1 < w->text.len && at[w->at + 1] == '"';
-            /* An escape within the inner string: two of ours. */
-            if (w->in_inner && w->at + 3 < w->text.len && memcmp(at + w->at, "\\\\\\", 3) == 0)
-                w->at += 2;
-            w->at += 2;
-            continue;
-        }
-        if (c == '"') {
-            w->in_string = !w->in_string;
-            w->in_inner = false;
-            w->string = w->at + 1;
-            w->is_nested = w->in_string && looks_nested(w->text, w->string);
-        }
-        w->at++;
-    }
-}
-
 static bool is_whole(struct cs_str text, const struct cs_token *t)
 {
     return t->start > 0 && text.at[t->start - 1] == '"' && t->end < text.len &&
            text.at[t->end] == '"' && (t->start < 2 || text.at[t->start - 2] != '\\');
 }
 
-static bool is_key(struct cs_str text, size_t quote)
+static bool is_key(struct cs_str text, size_t behind)
 {
-    const char *end = text.at + text.len, *p = cs_json_skip_space(text.at + quote + 1, end);
+    const char *end = text.at + text.len, *p = cs_json_skip_space(text.at + behind, end);
     return p < end && *p == ':';
+}
+
+/* Alone in a string of JSON within JSON: \"[PHONE_1]\" */
+static bool is_whole_inner(struct cs_str text, const struct cs_token *t)
+{
+    return t->start > 2 && memcmp(text.at + t->start - 2, "\\\"", 2) == 0 &&
+           text.at[t->start - 3] != '\\' && t->end + 2 <= text.len &&
+           memcmp(text.at + t->end, "\\\"", 2) == 0;
 }
 
 /* --- deciding --- */
@@ -98,7 +65,7 @@ struct job {
     const struct cs_unmask *how;
     struct cs_str text;
     bool is_json;
-    struct place place;
+    struct cs_place place;
     struct puts puts;
     size_t budget;
     struct cs_unmasked *unmasked;
@@ -124,11 +91,13 @@ static void plan(struct job *j, const struct cs_token *t, const struct cs_entry 
 {
     struct put put = {.start = t->start, .end = t->end, .entry = e, .shape = t->shape};
     if (j->is_json) {
-        walk(&j->place, t->start);
-        put.escapes = j->place.is_nested && j->place.in_inner ? 2 : 1;
-        if (e->is_number && whole && !is_key(j->text, t->end)) {
-            put.start--;
-            put.end++;
+        cs_place_walk(&j->place, t->start);
+        bool inner = j->place.is_nested && j->place.in_inner;
+        size_t quote = whole ? 1 : inner && is_whole_inner(j->text, t) ? 2 : 0;
+        put.escapes = inner ? 2 : 1;
+        if (e->is_number && quote && !is_key(j->text, t->end + quote)) {
+            put.start -= quote;
+            put.end += quote;
             put.escapes = 0;
         }
     }
@@ -191,11 +160,16 @@ static void escape(struct cs_str s, struct cs_buf *out)
     static const char hex[] = "0123456789abcdef";
     for (size_t i = 0; i < s.len;) {
         size_t from = i;
-        while (i < s.len && (unsigned char)s.at[i] >= 0x20 && s.at[i] != '"' && s.at[i] != '\\')
-            i++;
+        i = (size_t)(cs_json_skip_plain(s.at + i, s.at + s.len) - s.at);
         cs_buf_put(out, s.at + from, i - from);
         if (i == s.len)
             break;
+        if ((unsigned char)s.at[i] >= 0x80) {
+            int n = cs_utf8_len(s.at + i, s.len - i);
+            cs_buf_put(out, n > 0 ? s.at + i : CS_UTF8_BAD, n > 0 ? (size_t)n : 3);
+            i += (size_t)(n > 0 ? n : -n);
+            continue;
+        }
         char c = s.at[i++];
         cs_buf_putc(out, '\\');
         if (c == '"' || c == '\\') {
@@ -251,12 +225,10 @@ int cs_unmask(const struct cs_unmask *how, struct cs_str json, struct cs_buf *ou
     CS_AUTO(job_done)
     struct job j = {.how = how,
                     .text = json,
+                    .is_json = cs_like_json(json),
                     .place = {.text = json},
                     .budget = BUDGET,
                     .unmasked = unmasked ? unmasked : &none};
-    const char *end = json.at + json.len,
-               *first = json.len ? cs_json_skip_space(json.at, end) : end;
-    j.is_json = first < end && (*first == '{' || *first == '[' || *first == '"');
     struct cs_token t;
     for (size_t from = 0; cs_token_next(json, from, cs_vault_named, how->vault, &t); from = t.end)
         if (decide(&j, &t, err) < 0)

@@ -32,7 +32,7 @@ void cs_vault_free(struct cs_vault *v)
 {
     if (!v)
         return;
-    cs_safe_done(&v->safe);
+    cs_locked_done(&v->locked);
     cs_known_done(&v->known);
     cs_arena_done(&v->arena);
     free(v->servers);
@@ -153,13 +153,16 @@ struct folded {
     size_t len;
 };
 
+_Static_assert(CS_PII_COUNT <= 32, "a kind has five bits");
+
 /* What is hashed: which values may be the same at all, and then the value. */
 static void fold(const struct cs_value *value, unsigned name, struct folded *f)
 {
     f->at = value->raw.len + 3 <= SHORT ? f->near : cs_calloc(value->raw.len + 3, 1);
     f->at[0] = (char)name;
     f->at[1] = (char)(name >> 8);
-    f->at[2] = (char)(value->program | value->is_number << 1 | value->exact << 2);
+    f->at[2] =
+        (char)(value->program | value->is_number << 1 | value->exact << 2 | value->kind << 3);
     if (value->exact) {
         memcpy(f->at + 3, value->raw.at, value->raw.len);
         f->len = 3 + value->raw.len;
@@ -327,11 +330,41 @@ static int fresh_id(struct cs_vault *v, unsigned name, const struct folded *f, u
     return 0;
 }
 
+/*
+ * May it be looked for in whatever comes from the world? Not what could be an ordinary word, number
+ * or date: the token in place of it would hide what is nobody's, and a reader could tell from the
+ * text around it what the value must be.
+ */
+static bool is_telling(const struct cs_entry *e)
+{
+    enum { DIGIT = 1, BLANK = 2, LOWER = 4, UPPER = 8, OTHER = 16 };
+    unsigned has = 0;
+    for (size_t i = 0; i < e->raw.len; i++) {
+        char c = e->raw.at[i];
+        has |= cs_is_digit(c)         ? DIGIT
+               : c == ' '             ? BLANK
+               : c >= 'a' && c <= 'z' ? LOWER
+               : !cs_is_letter(c)     ? OTHER
+               : i > 0                ? UPPER
+                                      : 0u;
+    }
+    if (e->program || e->raw.len < CS_KNOWN_BYTES || e->kind == CS_PII_LITERAL ||
+        e->kind == CS_PII_DATE_OF_BIRTH)
+        return false;
+    if (has == DIGIT)
+        return e->raw.len > CS_KNOWN_BYTES;
+    if (e->kind == CS_PII_PERSON)
+        return has & BLANK;
+    if (e->kind == CS_PII_ADDRESS)
+        return (has & BLANK) && (has & DIGIT);
+    return e->kind == CS_PII_CUSTOM || (has & (DIGIT | OTHER)) || has == (UPPER | LOWER);
+}
+
 static struct cs_entry *add(struct cs_vault *v, const struct cs_value *value, unsigned name,
                             uint64_t hash, uint64_t id)
 {
     grow(v);
-    char *raw = cs_safe_alloc(&v->safe, value->raw.len);
+    char *raw = cs_locked_alloc(&v->locked, value->raw.len);
     memcpy(raw, value->raw.at, value->raw.len);
     struct cs_entry *e = &v->entries[v->count];
     *e = (struct cs_entry){
@@ -346,12 +379,14 @@ static struct cs_entry *add(struct cs_vault *v, const struct cs_value *value, un
         .exact = value->exact,
     };
     place(v, v->count++);
+    if (is_telling(e))
+        cs_known_add(&v->known, e->raw, (uint32_t)v->count - 1);
     return e;
 }
 
 static int room(const struct cs_vault *v, const struct cs_value *value, struct cs_err *err)
 {
-    if (v->count >= CS_VAULT_ENTRIES || value->raw.len > CS_VAULT_BYTES - v->safe.bytes)
+    if (v->count >= CS_VAULT_ENTRIES || value->raw.len > CS_VAULT_BYTES - v->locked.bytes)
         return cs_fail(err, CS_LIMIT,
                        "there are more personal values and secrets than one session may have (%u, "
                        "%u MiB): ask the tools for less at once, or begin a new session",

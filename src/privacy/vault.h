@@ -41,19 +41,21 @@ struct cs_vault_name {
 };
 
 /* memory.c */
-struct cs_safe {
-    struct cs_safe_block *blocks;
+struct cs_locked {
+    struct cs_locked_block *blocks;
     size_t bytes; /* in all of them */
 };
 
-/* known.c: an index of values by how they begin. */
+/* known.c: values by how they begin, and by all of them. */
 struct cs_known {
-    uint64_t *bits;  /* which beginnings there are */
-    uint32_t *slots; /* of items, plus 1 */
-    size_t slot_count;
+    uint64_t *bits;   /* which beginnings there are */
+    unsigned bit_log; /* how many bits: 2 to the power of it */
+    struct cs_known_start *starts;
     struct cs_known_item *items;
-    size_t count, cap;
-    bool has_short; /* of less than CS_KNOWN_BYTES */
+    uint32_t *by_start, *by_value; /* starts and items, plus 1; 0: free */
+    size_t slots;                  /* of each */
+    size_t start_count, start_cap, count, cap;
+    unsigned least; /* bytes of a beginning */
 };
 
 struct cs_vault {
@@ -68,7 +70,7 @@ struct cs_vault {
     struct cs_str *servers; /* [0] is empty */
     size_t server_count;
     struct cs_arena arena; /* names of servers */
-    struct cs_safe safe;
+    struct cs_locked locked;
     struct cs_known known;
 
     struct cs_buf *record; /* or NULL */
@@ -113,9 +115,9 @@ size_t cs_vault_fold(enum cs_pii kind, struct cs_str raw, char *to);
 
 /* --- memory.c --- */
 
-/* Never NULL; lives until cs_safe_done, which wipes it. */
-char *cs_safe_alloc(struct cs_safe *safe, size_t n);
-void cs_safe_done(struct cs_safe *safe);
+/* Never NULL; lives until cs_locked_done, which wipes it. */
+char *cs_locked_alloc(struct cs_locked *locked, size_t n);
+void cs_locked_done(struct cs_locked *locked);
 /* Wipes and frees. */
 void cs_buf_wipe(struct cs_buf *b);
 
@@ -123,29 +125,51 @@ uint64_t cs_siphash(const unsigned char key[16], struct cs_str bytes);
 
 /* --- known.c --- */
 
-#define CS_KNOWN_BYTES 6 /* of a vault's values; of those of one call: */
+#define CS_KNOWN_BYTES 6 /* of a vault's values, at least; of those of one call: */
 #define CS_KNOWN_SHORT 3
+#define CS_KNOWN_MOST  16384
 
 struct cs_known_hit {
     size_t start, end;
     uint32_t tag;
 };
 
-/* `raw` is lent as long as the index lives. */
+/* How much work a search may be: it is linear in the text, whatever is known. */
+struct cs_known_search {
+    const struct cs_known *known;
+    struct cs_str text;
+    size_t at;
+    size_t work;   /* that is left */
+    bool anywhere; /* also in the middle of a word, if it is not too short */
+};
+
+/* `raw` is lent as long as the index lives. Too short or too long: nothing happens. */
 void cs_known_add(struct cs_known *known, struct cs_str raw, uint32_t tag);
 void cs_known_done(struct cs_known *known);
-/* The next one from `from` on, the longest of those that begin there. */
-bool cs_known_next(const struct cs_known *known, struct cs_str text, size_t from,
-                   struct cs_known_hit *hit);
+void cs_known_begin(struct cs_known_search *search, const struct cs_known *known,
+                    struct cs_str text);
+/* The next one that stands by itself, or anywhere, in any case, the longest of those that begin
+ * there. 0: there is none; -1: it was too much work. */
+int cs_known_next(struct cs_known_search *search, struct cs_known_hit *hit);
 
-/* What a call was given: indices of entries of the vault. */
+/* --- own.c --- */
+
+/* What a call was given: values, with the indices of their entries. */
 struct cs_revealed {
     struct cs_known known;
-    struct cs_safe safe;
-    uint32_t *entries;
-    size_t count, cap;
+    struct cs_locked locked;
+    uint64_t *seen; /* a bit for each entry */
+    size_t seen_bits;
 };
+
 void cs_revealed_add(struct cs_revealed *revealed, const struct cs_vault *vault,
                      const struct cs_entry *entry);
+
+/* Did the program write that itself? */
+bool cs_own_has(const struct cs_own *own, enum cs_pii kind, struct cs_str raw);
+/* Of a value that the program has written itself, and has given by a token too: is the n-th that
+ * comes back (from 0) the one that it wrote? They are taken to come in the order of the arguments,
+ * as if they were different values. */
+bool cs_own_turn(const struct cs_own *own, struct cs_str raw, struct cs_str token, unsigned n);
 
 #endif

@@ -95,6 +95,15 @@ void cs_visit_run(struct cs_visit *v, struct cs_request *request)
     send_started(v, cs_run_id(other));
 }
 
+/* Who asks for what is not theirs is on record for it. */
+static void deny_or_fail(struct cs_visit *v, const struct cs_err *err)
+{
+    const struct cs_rest_options *o = &v->rest->o;
+    if (err->code == CS_DENIED && o->denied)
+        o->denied(o->ctx, &v->caller);
+    cs_visit_fail(v, 0, err);
+}
+
 void cs_rest_post_execution(struct cs_visit *v)
 {
     const struct cs_rest_options *o = &v->rest->o;
@@ -105,6 +114,9 @@ void cs_rest_post_execution(struct cs_visit *v)
     if (cs_rest_read_execution(&how, cs_exchange_body(v->x), &v->body, &v->arena, &request,
                                &v->async, &err) < 0)
         cs_visit_fail(v, 0, &err);
+    else if (cs_rest_read_privacy(cs_runner_privacy(o->runner), &v->caller, cs_json_root(&v->body),
+                                  &v->arena, &request, &err) < 0)
+        deny_or_fail(v, &err);
     else
         cs_visit_run(v, &request);
 }

@@ -162,6 +162,10 @@ struct cs_rest_read {
 int cs_rest_read_execution(const struct cs_rest_read *how, struct cs_str body, struct cs_json *doc,
                            struct cs_arena *arena, struct cs_request *request, bool *async,
                            struct cs_err *err);
+/* Its members `privacy` and `reveal`. CS_DENIED: the caller has no right to values. */
+int cs_rest_read_privacy(const struct cs_privacy *privacy, const struct cs_caller *caller,
+                         struct cs_json_val root, struct cs_arena *arena,
+                         struct cs_request *request, struct cs_err *err);
 /* Is the body a JSON object that fits? `schema` may be NULL. */
 int cs_rest_read_object(struct cs_str body, const struct cs_schema *schema, struct cs_json *doc,
                         struct cs_arena *arena, struct cs_err *err);

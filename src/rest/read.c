@@ -123,6 +123,30 @@ int cs_rest_read_execution(const struct cs_rest_read *how, struct cs_str body, s
     return read_time(how, root, &request->limits, err);
 }
 
+/* --- privacy --- */
+
+int cs_rest_read_privacy(const struct cs_privacy *privacy, const struct cs_caller *caller,
+                         struct cs_json_val root, struct cs_arena *arena,
+                         struct cs_request *request, struct cs_err *err)
+{
+    struct cs_privacy_wish wish;
+    if (cs_privacy_wish(privacy, cs_json_get(root, "privacy"), arena, &wish, err) < 0)
+        return -1;
+    request->privacy = wish.level;
+    request->customs = wish.customs;
+    request->custom_count = wish.custom_count;
+    request->reveal = cs_json_type(cs_json_get(root, "reveal")) == CS_JSON_TRUE;
+    if (request->reveal && cs_json_type(cs_json_get(root, "async")) == CS_JSON_TRUE)
+        return cs_fail(err, CS_INVALID,
+                       "reveal: goes with an answer that is waited for; leave out async");
+    if (request->reveal && !caller->reveal)
+        return cs_fail(err, CS_DENIED,
+                       "reveal: %s has no right to values instead of tokens; 'caisson keys create "
+                       "NAME --reveal' makes a key that has it, 'caisson run --reveal' needs none",
+                       caller->key_id[0] ? "this key" : "who shows no key");
+    return 0;
+}
+
 /* --- Idempotency-Key --- */
 
 /* Of method, path and what the body says: the order of members and white space do not count. */

@@ -144,7 +144,9 @@ void cs_gate_refuse(struct cs_gate_call *c, struct cs_refusal r, struct cs_str m
     }
     cs_json_close(&w, '}');
     if (c->record != UINT32_MAX) {
-        record_of(c)->error = cs_arena_dup(&c->run->arena, cs_utf8_cut(message, RECORD_BYTES));
+        CS_AUTO_BUF struct cs_buf masked = {0};
+        struct cs_str shown = cs_shield_said(c->run, CS_FORM_TEXT, message, &masked);
+        record_of(c)->error = cs_arena_dup(&c->run->arena, cs_utf8_cut(shown, RECORD_BYTES));
     }
     cs_gate_answer(c, r.status, r.code, cs_buf_str(&json));
 }
@@ -169,10 +171,19 @@ bool cs_gate_allowed(void *ctx, const struct cs_tool *tool)
            cs_policy_grant(run->runner->policy, run->principal, &target, NULL) != CS_GRANT_DENY;
 }
 
+/* A name that the program made up, for the record. */
+static void hide_name(struct cs_run *run, struct cs_str *name)
+{
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    *name = cs_arena_dup(&run->arena, cs_shield_said(run, CS_FORM_TEXT, *name, &masked));
+}
+
 /* Unknown and denied look the same from inside, and both are told what there is instead. */
 static void refuse_unknown(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
+    hide_name(run, &record_of(c)->server);
+    hide_name(run, &record_of(c)->tool);
     struct cs_str server = cs_buf_str(&c->server), name = cs_buf_str(&c->name);
     struct cs_str known =
         run->catalogue ? cs_catalogue_server(run->catalogue, server) : (struct cs_str){0};
@@ -226,6 +237,15 @@ static int check_grant(struct cs_gate_call *c)
     return -1;
 }
 
+/* Tokens are not judged: neither a schema nor the policy tells what they stand for. */
+static enum cs_hiding look_for_token(struct cs_str text)
+{
+    enum cs_token_form form = cs_token_form(text);
+    return form == CS_TOKEN_WHOLE    ? CS_HIDES_ALL
+           : form == CS_TOKEN_INSIDE ? CS_HIDES_PART
+                                     : CS_HIDES_NOTHING;
+}
+
 /* --- arguments valid, and small enough? --- */
 
 /* "owner (required), repo (required), sha" */
@@ -266,14 +286,6 @@ static void refuse_arguments(struct cs_gate_call *c, struct cs_str message)
     cs_gate_refuse(c, invalid, message, cs_buf_str(&suggestion));
 }
 
-static enum cs_hiding look_for_token(struct cs_str text)
-{
-    enum cs_token_form form = cs_token_form(text);
-    return form == CS_TOKEN_WHOLE    ? CS_HIDES_ALL
-           : form == CS_TOKEN_INSIDE ? CS_HIDES_PART
-                                     : CS_HIDES_NOTHING;
-}
-
 static int check_arguments(struct cs_gate_call *c)
 {
     const struct cs_policy *policy = c->run->runner->policy;
@@ -294,7 +306,6 @@ static int check_arguments(struct cs_gate_call *c)
         return -1;
     }
     const struct cs_schema *schema = cs_tool_input(c->tool);
-    /* Tokens are not judged: neither the tool's schema nor the policy tells what they stand for. */
     struct cs_schema_hidden hidden = {.look = look_for_token};
     int n = schema ? cs_schema_check_hidden(schema, root, &hidden, &arena, faults, CS_COUNT(faults),
                                             &err)
@@ -346,7 +357,8 @@ static int check_size(struct cs_gate_call *c)
 static void note_drift(struct cs_gate_call *c, struct cs_json_val root)
 {
     CS_AUTO_BUF struct cs_buf drift = {0};
-    cs_tools_seen(c->run->runner->tools, c->tool, root, &drift);
+    struct cs_schema_hidden hidden = {.look = look_for_token};
+    cs_tools_seen(c->run->runner->tools, c->tool, root, &hidden, &drift);
     if (!drift.len)
         return;
     record_of(c)->drift =

@@ -268,6 +268,8 @@ unsigned cs_runner_ready(const struct cs_runner *runner);
 void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes, uint64_t artifact_quota);
 /* The same, for executions that begin from now on; NULL: no protection. */
 void cs_runner_set_privacy(struct cs_runner *runner, struct cs_privacy *privacy);
+/* What counts now, for doors that read wishes; NULL: no protection. Lent until it is set anew. */
+const struct cs_privacy *cs_runner_privacy(const struct cs_runner *runner);
 /* A text that leaves for a model outside of any execution (a part of an artifact, say): as
  * cs_mask, at the level of the house, and its tokens belong to nobody. 0: `text` may be shown as it
  * is; -1: it must not be shown. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "run/journal.h"
 
@@ -15,12 +16,18 @@ void cs_runner_set_privacy(struct cs_runner *r, struct cs_privacy *privacy)
     r->privacy = privacy;
 }
 
+const struct cs_privacy *cs_runner_privacy(const struct cs_runner *r)
+{
+    return r->privacy;
+}
+
 int cs_runner_mask(struct cs_runner *r, struct cs_str text, struct cs_buf *out, struct cs_err *err)
 {
     if (!r->privacy || cs_privacy_off(r->privacy) || !text.len ||
         cs_privacy_level(r->privacy) == CS_PRIVACY_OFF)
         return 0;
-    struct cs_vault *vault = cs_vault_new(cs_privacy_style(r->privacy));
+    /* Tokens that nobody could take for those of a session. */
+    struct cs_vault *vault = cs_vault_new(CS_TOKEN_HASH);
     const struct cs_mask how = {
         .detector = cs_privacy_detector(r->privacy),
         .vault = vault,
@@ -76,6 +83,22 @@ void cs_shield_open(struct cs_run *run)
         p->why = "the request wants none";
     else
         open_shield(run, q->privacy, higher(cs_privacy_level(privacy), q->privacy));
+}
+
+void cs_shield_fingerprint(struct cs_run *run)
+{
+    const struct cs_runner *r = run->runner;
+    struct cs_request *q = &run->request;
+    unsigned char both[sizeof r->vault_key.bytes + CS_SHA256], hash[CS_SHA256];
+    char hex[2 * CS_SHA256 + 1];
+    if (!r->has_vault_key || !q->fingerprint.len)
+        return;
+    memcpy(both, r->vault_key.bytes, sizeof r->vault_key.bytes);
+    cs_sha256(q->fingerprint, both + sizeof r->vault_key.bytes);
+    cs_sha256(cs_strn((const char *)both, sizeof both), hash);
+    explicit_bzero(both, sizeof both);
+    cs_hex(hash, sizeof hash, hex);
+    q->fingerprint = cs_arena_dup(&run->arena, cs_strn(hex, 2 * (size_t)CS_SHA256));
 }
 
 int cs_shield_customs(struct cs_run *run, struct cs_err *err)

@@ -74,19 +74,22 @@ static void say_drift(struct cs_buf *drift, const char *than, const struct cs_sc
 
 /* A declared type is the server's word: it is checked, not changed. */
 static void check_declared(const struct cs_tool *tool, struct cs_json_val value,
-                           struct cs_buf *drift)
+                           struct cs_schema_hidden *hidden, struct cs_buf *drift)
 {
     const struct cs_schema *schema = cs_tool_output(tool);
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_schema_fault faults[3];
     struct cs_err err = {0};
-    int n = schema ? cs_schema_check(schema, value, &arena, faults, CS_COUNT(faults), &err) : 0;
+    int n = schema ? cs_schema_check_hidden(schema, value, hidden, &arena, faults, CS_COUNT(faults),
+                                            &err)
+                   : 0;
     if (n > 0)
         say_drift(drift, "declared", faults, n);
 }
 
 /* How the value differs from what was learned before it. */
-static void check_learned(struct cs_lesson *l, struct cs_json_val value, struct cs_buf *drift)
+static void check_learned(struct cs_lesson *l, struct cs_json_val value,
+                          struct cs_schema_hidden *hidden, struct cs_buf *drift)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_schema_fault faults[3];
@@ -94,7 +97,7 @@ static void check_learned(struct cs_lesson *l, struct cs_json_val value, struct 
     struct cs_err err = {0};
     if (!l->schema.len || cs_schema_new(cs_buf_str(&l->schema), NULL, &schema, &err) < 0)
         return;
-    int n = cs_schema_check(schema, value, &arena, faults, CS_COUNT(faults), &err);
+    int n = cs_schema_check_hidden(schema, value, hidden, &arena, faults, CS_COUNT(faults), &err);
     if (n > 0)
         say_drift(drift, "learned", faults, n);
     cs_schema_free(schema);
@@ -108,10 +111,10 @@ bool cs_tools_curious(struct cs_tools *tools, const struct cs_tool *tool)
 }
 
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
-                   struct cs_buf *drift)
+                   struct cs_schema_hidden *hidden, struct cs_buf *drift)
 {
     if (tool->output.len) {
-        check_declared(tool, value, drift);
+        check_declared(tool, value, hidden, drift);
         return;
     }
     struct cs_server *s = cs_tools_server(tools, tool->server);
@@ -124,7 +127,7 @@ void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs
         return;
     bool known = cs_str_eq(cs_buf_str(&merged), cs_buf_str(&l->schema));
     if (!known) {
-        check_learned(l, value, drift);
+        check_learned(l, value, hidden, drift);
         cs_buf_clear(&l->schema);
         cs_buf_putstr(&l->schema, cs_buf_str(&merged));
     }

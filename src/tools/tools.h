@@ -201,9 +201,9 @@ void cs_tools_set_asker(struct cs_tools *tools, const struct cs_asker *asker);
 void cs_tools_answer(struct cs_tools *tools, uint64_t id, struct cs_str result);
 
 /* A value that a tool answered: its type is learned from it, or checked. `drift` gets a sentence if
- * it breaks the shape that was declared or learned; else it stays empty. */
+ * it breaks the shape that was declared or learned; else it stays empty. `hidden` may be NULL. */
 void cs_tools_seen(struct cs_tools *tools, const struct cs_tool *tool, struct cs_json_val value,
-                   struct cs_buf *drift);
+                   struct cs_schema_hidden *hidden, struct cs_buf *drift);
 
 /* Should cs_tools_seen be given this tool's next result, even if it takes parsing a large one? */
 bool cs_tools_curious(struct cs_tools *tools, const struct cs_tool *tool);

@@ -351,7 +351,7 @@ static void seen(struct world *w, const char *tool, const char *value, struct cs
     const struct cs_tool *t = cs_catalogue_find(c, CS_STR("s"), cs_str(tool));
     assert_non_null(t);
     cs_buf_clear(drift);
-    cs_tools_seen(w->tools, t, cs_json_root(&doc), drift);
+    cs_tools_seen(w->tools, t, cs_json_root(&doc), NULL, drift);
     cs_catalogue_unref(c);
 }
 
