@@ -81,7 +81,8 @@ static void look(struct cs_view *view, size_t offset, bool is_number, bool is_ke
     }
     page->secret_end = 0;
     cs_find_anchors(view, offset);
-    if (!is_number && (page->top > 0 || !view->is_value))
+    /* A string without escapes has no lines. */
+    if (!view->is_value || (page->top > 0 && view->at == page->layers[page->top].at))
         cs_find_tables(view);
     if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
         cs_page_settle(page);

@@ -20,7 +20,7 @@
 #include <pcre2.h>
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/mem.h"
 #include "privacy/privacy.h"
 
 #define ROUNDS         9
@@ -243,14 +243,13 @@ static void figures(const char *name, const struct cs_detector *all, const struc
         named = c < named ? c : named;
     }
     double ratio = theirs / ours;
-    printf("%s.bytes %zu B, %zu found\n", name, text.len, found);
-    printf("%s.scan %.1f MB/s%s\n", name, mb_s(text.len, ours),
-           judged && mb_s(text.len, ours) < TARGET_MB_S ? " (target: 150, missed)" : "");
-    printf("%s.scan-with-names %.1f MB/s%s\n", name, mb_s(text.len, named),
+    printf("scan_%s %.1f MB/s, %zu bytes, %zu found%s\n", name, mb_s(text.len, ours), text.len,
+           found, judged && mb_s(text.len, ours) < TARGET_MB_S ? " (target: 150, missed)" : "");
+    printf("scan_%s_names %.1f MB/s%s\n", name, mb_s(text.len, named),
            judged && mb_s(text.len, named) < TARGET_NAMES ? " (target: 40, missed)" : "");
-    printf("%s.pcre2-jit %.1f MB/s, as bytes %.1f\n", name, mb_s(text.len, theirs),
+    printf("scan_%s_pcre2 %.1f MB/s, as bytes %.1f\n", name, mb_s(text.len, theirs),
            mb_s(text.len, bytes));
-    printf("%s.ratio %.2f x, as bytes %.2f%s\n", name, ratio, bytes / ours,
+    printf("scan_%s_ratio %.2f x, as bytes %.2f%s\n", name, ratio, bytes / ours,
            judged && ratio < TARGET_RATIO ? " MISSED (target: 5)" : "");
     missed = missed || (judged && ratio < TARGET_RATIO);
 }
@@ -261,8 +260,9 @@ static void fill(struct cs_buf *b, const char *with)
         cs_buf_puts(b, with);
 }
 
-static void hostile(const char *name, const struct cs_detector *d, const char *head,
-                    const char *with, double ordinary, bool judged)
+/* How much slower than ordinary text. */
+static double hostile(const struct cs_detector *d, const char *head, const char *with,
+                      double ordinary)
 {
     CS_AUTO_BUF struct cs_buf b = {0};
     cs_buf_puts(&b, head);
@@ -272,10 +272,7 @@ static void hostile(const char *name, const struct cs_detector *d, const char *h
         double t = best_scan(d, CS_PRIVACY_HIGH, form, cs_buf_str(&b), 3) / (double)b.len;
         worst = t > worst ? t : worst;
     }
-    double ratio = worst / ordinary;
-    printf("hostile.%s %.2f x%s\n", name, ratio,
-           judged && ratio > TARGET_HOSTILE ? " MISSED (target: 3)" : "");
-    missed = missed || (judged && ratio > TARGET_HOSTILE);
+    return worst / ordinary;
 }
 
 static void all_hostile(const struct cs_detector *d)
@@ -319,9 +316,17 @@ static void all_hostile(const struct cs_detector *d)
     make_prose(&b, HOSTILE_BYTES);
     double ordinary =
         best_scan(d, CS_PRIVACY_HIGH, CS_FORM_TEXT, cs_buf_str(&b), 3) / (double)b.len;
-    printf("ordinary %.1f MB/s\n", 1e-6 / ordinary);
-    for (size_t i = 0; i < CS_COUNT(texts); i++)
-        hostile(texts[i].name, d, texts[i].head, texts[i].with, ordinary, true);
+    printf("scan_ordinary_high %.1f MB/s\n", 1e-6 / ordinary);
+    double worst = 0;
+    for (size_t i = 0; i < CS_COUNT(texts); i++) {
+        double ratio = hostile(d, texts[i].head, texts[i].with, ordinary);
+        worst = ratio > worst ? ratio : worst;
+        if (ratio > 1)
+            printf("scan_hostile_%s %.2f x\n", texts[i].name, ratio);
+    }
+    printf("scan_hostile_worst %.2f x%s\n", worst,
+           worst > TARGET_HOSTILE ? " MISSED (target: 3)" : "");
+    missed = missed || worst > TARGET_HOSTILE;
 }
 
 int main(int argc, char **argv)
@@ -332,6 +337,7 @@ int main(int argc, char **argv)
         return 2;
     cs_detector_without(bare, CS_PII_PERSON);
     compile();
+    cs_mem_keep(); /* as the daemon does */
     CS_AUTO_BUF struct cs_buf commits = {0}, wrapped = {0}, prose = {0};
     for (int i = 1; i < argc; i++) {
         CS_AUTO_BUF struct cs_buf file = {0};
