@@ -47,7 +47,7 @@ bool cs_str_has(struct cs_str a, const char *small)
 {
     size_t n = strlen(small);
     for (size_t i = 0; i + n <= a.len; i++)
-        if (strncasecmp(a.at + i, small, n) == 0)
+        if ((a.at[i] | 32) == (small[0] | 32) && strncasecmp(a.at + i, small, n) == 0)
             return true;
     return false;
 }
@@ -55,7 +55,7 @@ bool cs_str_has(struct cs_str a, const char *small)
 struct cs_mix cs_mix_of(struct cs_str value)
 {
     struct cs_mix mix = {.len = value.len};
-    unsigned seen[256] = {0};
+    uint16_t seen[256] = {0};
     unsigned before = 0;
     bool hex_lower = true, hex_upper = true;
     for (size_t i = 0; i < value.len; i++) {
@@ -78,11 +78,15 @@ struct cs_mix cs_mix_of(struct cs_str value)
         mix.distinct += seen[c]++ == 0;
     }
     mix.hex = value.len > 0 && (hex_lower || hex_upper);
-    for (unsigned i = 0; i < 256; i++)
-        if (seen[i]) {
-            float p = (float)seen[i] / (float)value.len;
-            mix.bits -= p * log2f(p);
-        }
+    float sum = 0;
+    for (size_t i = 0; i < value.len; i++) {
+        uint16_t *n = &seen[(unsigned char)value.at[i]];
+        if (*n > 1)
+            sum += *n * log2f(*n);
+        *n = 0;
+    }
+    if (value.len)
+        mix.bits = log2f((float)value.len) - sum / (float)value.len;
     return mix;
 }
 
@@ -106,16 +110,24 @@ static size_t longest_run(struct cs_str s, char *of)
 static bool one_of(struct cs_str s, const char *const list[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (cs_str_same(s, list[i]))
+        if ((s.at[0] | 32) == (list[i][0] | 32) && cs_str_same(s, list[i]))
             return true;
     return false;
 }
 
 static bool has_one_of(struct cs_str s, const char *const list[], size_t count)
 {
+    uint32_t begins = 0;
     for (size_t i = 0; i < count; i++)
-        if (cs_str_has(s, list[i]))
-            return true;
+        begins |= 1u << (list[i][0] & 31);
+    for (size_t at = 0; at < s.len; at++) {
+        if (!(begins >> (s.at[at] & 31) & 1))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            if ((s.at[at] | 32) == (list[i][0] | 32) && strlen(list[i]) <= s.len - at &&
+                strncasecmp(s.at + at, list[i], strlen(list[i])) == 0)
+                return true;
+    }
     return false;
 }
 
