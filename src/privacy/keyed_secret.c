@@ -278,7 +278,7 @@ static bool is_none(const struct value *v)
 static bool is_password(const struct value *v, bool short_name, enum cs_found found)
 {
     struct cs_str s = v->s;
-    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || memchr(":({", s.at[s.len - 1], 3))
+    if (s.len < 4 || s.len > 256 || memchr(":({", s.at[s.len - 1], 3) || is_talk(s) || is_none(v))
         return false;
     if (has_blank(s))
         return v->quoted && v->odd && v->mix.digit && s.len < 64 && s.at[s.len - 1] != '.';

@@ -138,8 +138,13 @@ static bool is_template(struct cs_str s)
     for (const char *p = pairs; *p; p += 2)
         if (s.len > 2 && s.at[0] == p[0] && s.at[s.len - 1] == p[1])
             return true;
+    size_t i = 0;
+    while (i < s.len && !memchr("${#<&.%\xe2", s.at[i], 8))
+        i++;
+    if (i == s.len)
+        return false;
     static const char *const inside[] = {"${", "{{", "$(", "#{", "<%", "&lt;", "..."};
-    for (size_t i = 0; i < CS_COUNT(inside); i++)
+    for (i = 0; i < CS_COUNT(inside); i++)
         if (memmem(s.at, s.len, inside[i], strlen(inside[i])))
             return true;
     /* "%s", "%(name)s", an ellipsis, bullets */
@@ -326,7 +331,8 @@ bool cs_is_code(struct cs_str s, bool quoted)
     };
     for (size_t i = 0; i < CS_COUNT(starts); i++) {
         size_t n = strlen(starts[i]);
-        if (s.len >= n && strncasecmp(s.at, starts[i], n) == 0)
+        if ((s.at[0] | 32) == (starts[i][0] | 32) && s.len >= n &&
+            strncasecmp(s.at, starts[i], n) == 0)
             return true;
     }
     /* name=value: the next argument */
