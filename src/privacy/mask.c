@@ -182,13 +182,6 @@ static int look_at_level(struct job *j, unsigned level, struct cs_str text, stru
     return look_for(j, level, text, &how->vault->known, false, err);
 }
 
-static bool begins_like_json(struct cs_str text)
-{
-    const char *end = text.at + text.len;
-    const char *p = text.len ? cs_json_skip_space(text.at, end) : end;
-    return p < end && (*p == '{' || *p == '[' || *p == '"');
-}
-
 static int look(struct job *j, struct cs_err *err)
 {
     struct cs_str text = j->text;
@@ -398,6 +391,23 @@ static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, str
     return e;
 }
 
+/* The password of a connection string is known by itself from then on. */
+static struct cs_entry *know_core(struct job *j, const struct cs_span *span, struct cs_entry *e,
+                                  struct cs_err *err)
+{
+    struct cs_vault *vault = j->how->vault;
+    size_t index = (size_t)(e - vault->entries), size = span->core_end - span->core_start;
+    struct cs_str core = cs_strn(j->text.at + span->core_start, size);
+    bool fresh;
+    if (size == 0 || size == span->end - span->start || memchr(core.at, '\\', size))
+        return e;
+    struct cs_value value = {.kind = CS_PII_PASSWORD,
+                             .name = cs_str(cs_pii_name(CS_PII_PASSWORD)),
+                             .raw = core,
+                             .server = j->how->server};
+    return cs_vault_put(vault, &value, &fresh, err) ? &vault->entries[index] : NULL;
+}
+
 static struct cs_entry *entry_of_found(struct job *j, const struct piece *p, struct cs_value *value,
                                        bool *fresh, struct cs_err *err)
 {
@@ -411,6 +421,8 @@ static struct cs_entry *entry_of_found(struct job *j, const struct piece *p, str
         value->program |= how->own && cs_own_has(how->own, value->kind, value->raw);
     }
     struct cs_entry *e = cs_vault_put(how->vault, value, fresh, err);
+    if (e && value->kind == CS_PII_CONNECTION_STRING && !value->program)
+        e = know_core(j, span, e, err);
     /* Keys that were different stay so. */
     if (e && span && span->is_key && !cs_str_eq(e->raw, value->raw)) {
         value->exact = true;
@@ -478,6 +490,17 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Before the first of them has a token, nobody else's text may look like one. */
+static void name_customs(const struct cs_mask *how)
+{
+    for (unsigned i = 0; how->detector; i++) {
+        struct cs_str name = cs_detector_name(how->detector, CS_PII_CUSTOM, i);
+        if (name.at == cs_pii_name(CS_PII_CUSTOM))
+            break;
+        cs_vault_name(how->vault, CS_PII_CUSTOM, name);
+    }
+}
+
 int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs_spans *spans,
                   struct cs_buf *out, struct cs_masked *masked, struct cs_err *err)
 {
@@ -487,8 +510,9 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
                     .text = text,
                     .place = {.text = text},
                     .is_json = how->form == CS_FORM_JSON ||
-                               (how->form == CS_FORM_GUESS && begins_like_json(text))};
+                               (how->form == CS_FORM_GUESS && cs_like_json(text))};
     uint64_t began = now_us();
+    name_customs(how);
     masked = masked ? masked : &none;
     masked->bytes += text.len;
     if (look(&j, err) < 0)
@@ -515,13 +539,29 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
     return result;
 }
 
+/* What a token says must not be a hint at what stands beside it: [DATE_OF_BIRTH_1] names no birth.
+ */
+static struct cs_str starred(const struct cs_mask *how, struct cs_str text, struct cs_buf *copy)
+{
+    struct cs_token t;
+    if (how->literals)
+        return text;
+    for (size_t from = 0; cs_token_next(text, from, cs_vault_named, how->vault, &t); from = t.end) {
+        if (copy->len == 0)
+            cs_buf_putstr(copy, text);
+        memset(copy->at + (t.name.at - text.at), 'X', t.name.len);
+    }
+    return copy->len ? cs_buf_str(copy) : text;
+}
+
 int cs_mask(const struct cs_mask *how, struct cs_str text, struct cs_buf *out,
             struct cs_masked *masked, struct cs_err *err)
 {
     CS_AUTO(cs_spans_done) struct cs_spans spans = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf copy = {0};
     uint64_t began = now_us();
     if (how->level != CS_PRIVACY_OFF)
-        cs_scan(how->detector, how->level, how->form, text, &spans);
+        cs_scan(how->detector, how->level, how->form, starred(how, text, &copy), &spans);
     uint64_t scanned = now_us() - began;
     int result = cs_mask_spans(how, text, &spans, out, masked, err);
     if (masked)

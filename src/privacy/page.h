@@ -70,6 +70,7 @@ struct cs_page {
     size_t settled;
     struct cs_kept_key kept[CS_KEYS_KEPT];
     unsigned turn;
+    size_t secret_end; /* of the view: a value that a key made a secret goes up to here */
 };
 
 /* --- layers.c --- */

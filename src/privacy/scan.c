@@ -61,6 +61,7 @@ static void look(struct cs_view *view, size_t offset, bool is_number, bool is_ke
             return;
         }
     }
+    page->secret_end = 0;
     cs_find_anchors(view, offset);
     if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);

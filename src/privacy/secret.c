@@ -49,7 +49,7 @@ bool cs_str_has(struct cs_str a, const char *small)
 {
     size_t n = strlen(small);
     for (size_t i = 0; i + n <= a.len; i++)
-        if (strncasecmp(a.at + i, small, n) == 0)
+        if ((a.at[i] | 32) == (small[0] | 32) && strncasecmp(a.at + i, small, n) == 0)
             return true;
     return false;
 }
