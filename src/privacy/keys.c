@@ -1,4 +1,6 @@
 /* What a key says about its value, and which words hint at what. */
+#include <pthread.h>
+
 #include "privacy/page.h"
 #include "privacy/secret.h"
 
@@ -38,18 +40,38 @@ static bool fold(struct cs_str key, struct folded *f)
     return f->len > 0;
 }
 
+/* Where the rows are, by a hash of their name, written once. */
+#define SLOTS 4096
+
+static struct {
+    pthread_once_t once;
+    uint16_t rows[SLOTS]; /* one more than the index; 0: none */
+} index_of = {.once = PTHREAD_ONCE_INIT};
+
+static unsigned slot(const char *name)
+{
+    uint32_t h = 2166136261u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return (h ^ h >> 16) % SLOTS;
+}
+
+static void make_index(void)
+{
+    for (size_t i = 0; i < cs_key_row_count; i++) {
+        unsigned at = slot(cs_key_rows[i].name);
+        while (index_of.rows[at])
+            at = (at + 1) % SLOTS;
+        index_of.rows[at] = (uint16_t)(i + 1);
+    }
+}
+
 static const struct cs_key_row *find(const char *name)
 {
-    size_t low = 0, high = cs_key_row_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int c = strcmp(cs_key_rows[mid].name, name);
-        if (c == 0)
-            return &cs_key_rows[mid];
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
+    for (unsigned at = slot(name); index_of.rows[at]; at = (at + 1) % SLOTS) {
+        const struct cs_key_row *r = &cs_key_rows[index_of.rows[at] - 1];
+        if (strcmp(r->name, name) == 0)
+            return r;
     }
     return NULL;
 }
@@ -69,6 +91,7 @@ struct cs_sense cs_key_sense(struct cs_str key)
     struct folded f;
     if (key.len > 2 * KEY_MAX || !fold(key, &f))
         return CS_NO_SENSE;
+    pthread_once(&index_of.once, make_index);
     const struct cs_key_row *r = find_end(&f);
     if (!r && cs_is_digit(f.at[f.len - 1])) {
         while (f.len > 0 && cs_is_digit(f.at[f.len - 1]))
