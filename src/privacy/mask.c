@@ -15,6 +15,7 @@
 #include "privacy/vault.h"
 
 #define LEVELS 3 /* of escapes that are undone */
+#define TURNS  8
 
 enum source { FOUND, TOKEN, KNOWN };
 
@@ -26,6 +27,7 @@ struct piece {
     uint8_t escapes;
     const struct cs_span *span; /* FOUND */
     uint32_t entry;             /* KNOWN */
+    bool revealed;              /* to the tool whose answer it is */
 };
 
 struct pieces {
@@ -59,6 +61,12 @@ void cs_masked_add(struct cs_masked *sum, const struct cs_masked *more)
 
 /* --- what else is in the text --- */
 
+/* How often a value that was revealed has come back. */
+struct turn {
+    uint32_t entry;
+    unsigned count;
+};
+
 struct job {
     const struct cs_mask *how;
     struct cs_str text;
@@ -69,6 +77,7 @@ struct job {
     /* How quotes are written where the last number stood, and how far was looked for that. */
     size_t quoted_to;
     unsigned backslashes;
+    struct turn turns[TURNS];
 };
 
 static void job_done(struct job *j)
@@ -146,7 +155,8 @@ static int look_for(struct job *j, unsigned level, struct cs_str text, const str
         /* What it has written itself is left to the rules: else its guess would be confirmed. */
         if (!revealed && j->how->own && cs_own_has(j->how->own, (enum cs_pii)e->kind, e->raw))
             continue;
-        note(j, level, hit.start, hit.end, (struct piece){.source = KNOWN, .entry = hit.tag});
+        note(j, level, hit.start, hit.end,
+             (struct piece){.source = KNOWN, .entry = hit.tag, .revealed = revealed});
         if (!is_together(j, &j->pieces.at[j->pieces.count - 1]))
             j->pieces.count--;
     }
@@ -231,6 +241,36 @@ static void keep_tokens(struct job *j)
             p->at[p->count++] = p->at[i];
 }
 
+static bool is_asked(const struct job *j, const struct piece *p)
+{
+    return p->source == FOUND &&
+           cs_detector_asked(j->how->detector, (enum cs_pii)p->span->kind, p->span->custom);
+}
+
+/* A pattern of the request's does not touch what is known: else it would tell what that is like. */
+static void drop_asked(struct job *j)
+{
+    struct pieces *p = &j->pieces;
+    size_t kept = 0, end = 0, start = SIZE_MAX, to;
+    for (size_t i = 0; i < p->count; i++) {
+        if (is_asked(j, &p->at[i]) && p->at[i].start < end)
+            continue;
+        if (p->at[i].source == KNOWN && p->at[i].end > end)
+            end = p->at[i].end;
+        p->at[kept++] = p->at[i];
+    }
+    to = kept;
+    for (size_t i = kept; i-- > 0;) {
+        if (is_asked(j, &p->at[i]) && p->at[i].end > start)
+            continue;
+        if (p->at[i].source == KNOWN)
+            start = p->at[i].start;
+        p->at[--to] = p->at[i];
+    }
+    p->count = kept - to;
+    memmove(p->at, p->at + to, p->count * sizeof *p->at);
+}
+
 /* Disjoint: what lies within another is part of it; of what overlaps, the second begins where the
  * first ends, so that every byte of both is masked. */
 static void part(struct pieces *p)
@@ -302,6 +342,23 @@ static bool is_key(const struct job *j, const struct piece *p)
     return j->is_json && at < end && *at == ':';
 }
 
+/* The program has written it itself, besides, and this may be what it has written. */
+static bool is_written(struct job *j, const struct piece *p, const struct cs_entry *e)
+{
+    const struct cs_mask *how = j->how;
+    struct turn *turn = j->turns;
+    char text[CS_TOKEN_MAX];
+    if (!p->revealed || !how->own || !cs_own_has(how->own, (enum cs_pii)e->kind, e->raw))
+        return false;
+    while (turn < j->turns + TURNS && turn->count && turn->entry != p->entry)
+        turn++;
+    if (turn == j->turns + TURNS)
+        return false;
+    turn->entry = p->entry;
+    return cs_own_turn(how->own, e->raw, cs_strn(text, cs_vault_text(how->vault, e, text)),
+                       turn->count++);
+}
+
 static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, struct cs_value *value,
                                        bool *fresh, struct cs_err *err)
 {
@@ -321,8 +378,10 @@ static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, str
     /* Something else has the beginning of it, or it is a key, which have to stay apart. */
     bool cut = raw.len != e->raw.len;
     bool variant = !cut && !cs_str_eq(raw, e->raw) && is_key(j, p);
-    if (value->is_number == e->is_number && !variant && !cut)
+    bool written = is_written(j, p, e);
+    if (value->is_number == e->is_number && !variant && !cut && !written)
         return e;
+    value->program |= written;
     if (variant || cut) {
         value->raw = raw;
         value->exact |= variant;
@@ -472,6 +531,7 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
         qsort(j.pieces.at, j.pieces.count, sizeof *j.pieces.at, by_place);
         if (!how->literals)
             keep_tokens(&j);
+        drop_asked(&j);
         part(&j.pieces);
         if (j.pieces.count)
             result = write_all(&j, out, masked, err);
