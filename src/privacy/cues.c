@@ -5,6 +5,7 @@
 
 #define WORD_LONGEST 24
 #define WORDS_BACK   7
+#define WORDS_BIRTH  10 /* "born in a village near Leeds on the" */
 #define WORDS_AFTER  3
 #define PAPER_BACK   40
 
@@ -91,7 +92,8 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
     size_t low = at > back ? at - back : 0, i = at, next = at;
     unsigned seen = 0;
     bool ended = false; /* the very next word may still say it ("Tel.") */
-    for (unsigned words = 0; words < WORDS_BACK; words++) {
+    unsigned most = want & CS_CUE_BIRTH ? WORDS_BIRTH : WORDS_BACK;
+    for (unsigned words = 0; words < most; words++) {
         if (!word_before(view, &i, low, words == 0, &ended)) {
             if (i > low || low > 0 || view->key.len == 0)
                 return seen;

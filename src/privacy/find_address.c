@@ -160,36 +160,43 @@ static bool is_abroad(struct cs_words *t, unsigned i)
     return letters > 0 && letters < 4 && n - letters >= 5 && at[letters] == '-';
 }
 
+/* Postcodes that a town follows: "75002 Paris", "1017 AB Amsterdam", "111 43 Stockholm", "00-590
+ * Warszawa", "D-10117 Berlin". Behind it, where the town begins, or 0. */
+static unsigned postcode_before(struct cs_words *t, unsigned i, int *points)
+{
+    const struct cs_word *w = cs_word_at(t, i);
+    *points = 3;
+    if (is_abroad(t, i))
+        return i + 1;
+    if (!cs_word_is(t, i, CS_WORD_NUMBER) || w->mixed)
+        return 0;
+    if (w->digits == 3 && cs_word_is(t, i + 1, CS_WORD_NUMBER) && cs_word_at(t, i + 1)->digits == 2)
+        return i + 2;
+    if (w->digits == 2 && w->end - w->start == 6)
+        return i + 1;
+    *points = w->digits == 5 ? 3 : is_dutch(t, i) ? 4 : 2;
+    return w->digits >= 4 && w->digits <= 6 ? i + 1 : 0;
+}
+
 /* A postcode, and what must stand around it; behind it, or 0. `bare`: no street is known yet. */
 static unsigned postcode(struct cs_words *t, unsigned i, bool parted, bool bare, int *points)
 {
     *points = 3;
     if (is_postcode(t, i))
         return i + 2;
-    if (parted && is_abroad(t, i) && is_capital(t, i + 1))
-        return town_behind(t, i + 1);
-    if (!cs_word_is(t, i, CS_WORD_NUMBER) || cs_word_at(t, i)->mixed || (bare && is_year(t, i)))
+    if (is_year(t, i) && (bare || cs_word_is(t, i - 1, CS_WORD_BREAK)))
         return 0;
     unsigned digits = cs_word_at(t, i)->digits;
-    if (behind_state(t, i, digits))
+    bool number = cs_word_is(t, i, CS_WORD_NUMBER) && !cs_word_at(t, i)->mixed;
+    if (number && behind_state(t, i, digits))
         return i + 1;
-    /* "111 43 Stockholm", "110 00 Praha" */
-    if (parted && digits == 3 && cs_word_is(t, i + 1, CS_WORD_NUMBER) &&
-        cs_word_at(t, i + 1)->digits == 2 && is_capital(t, i + 2))
-        return i + 3;
-    /* "00-590 Warszawa" */
-    if (parted && digits == 2 && cs_word_at(t, i)->end - cs_word_at(t, i)->start == 6 &&
-        is_capital(t, i + 1))
-        return town_behind(t, i + 1);
-    if (digits < 4 || digits > 6)
-        return 0;
-    /* "75002 Paris", "1017 AB Amsterdam", "8001 Zuerich" */
-    *points = digits == 5 ? 3 : is_dutch(t, i) ? 4 : 2;
-    if (parted && is_capital(t, i + 1))
-        return town_behind(t, i + 1);
+    unsigned end = parted ? postcode_before(t, i, points) : 0;
+    if (end > 0 && is_capital(t, end))
+        return town_behind(t, end);
     /* "Springfield 62704" at the end */
     *points = 2;
-    return !cs_word_is(t, i - 1, CS_WORD_NUMBER) ? i + 1 : 0;
+    return number && digits >= 4 && digits <= 6 && !cs_word_is(t, i - 1, CS_WORD_NUMBER) ? i + 1
+                                                                                         : 0;
 }
 
 /* Town, state, postcode, country: behind them, or `i`. */
@@ -340,37 +347,38 @@ static unsigned name_after(struct cs_words *t, unsigned first, struct proof *p)
     return end;
 }
 
-static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
+/* Where the street's name begins behind its number at `i`; 0: it is no number of a house. */
+static unsigned name_start(struct cs_words *t, unsigned i)
 {
-    *p = (struct proof){.start = i};
-    if (i >= 1 && cs_word_has(t, i - 1, CS_ROLE_UNIT) && cs_word_at(t, i - 1)->cap) {
-        unsigned next = i + 1 + (unsigned)cs_word_is(t, i + 1, CS_WORD_COMMA);
-        if (is_house(t, next)) { /* "Flat 3, 12 High Street" */
-            p->start = i - 1;
-            p->points = 1;
-            i = next;
-        }
-    }
     bool comma = cs_word_is(t, i + 1, CS_WORD_COMMA); /* "12, rue de Rivoli" */
     if (!is_house(t, i) || (comma && !cs_word_has(t, i + 2, CS_ROLE_PRE)))
-        return false;
+        return 0;
     unsigned name = i + 1 + comma;
     if (is_house(t, name))
         name++;
     const struct cs_word *w = cs_word_at(t, name);
-    if (w->is == CS_WORD && !w->cap && w->end - w->start <= 3 &&
-        cs_word_has(t, name, CS_ROLE_PART) && cs_word_has(t, name + 1, CS_ROLE_PRE))
-        name++; /* bis, ter */
-    int unit = p->points;
-    unsigned end = name_after(t, name, p);
+    bool bis = cs_word_has(t, name, CS_ROLE_PART) && !w->cap && w->end - w->start <= 3;
+    return bis && cs_word_has(t, name + 1, CS_ROLE_PRE) ? name + 1 : name;
+}
+
+static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
+{
+    int unit = 0;
+    *p = (struct proof){.start = i};
+    unsigned next = i + 1 + cs_word_is(t, i + 1, CS_WORD_COMMA);
+    if (i > 0 && cs_word_has(t, i - 1, CS_ROLE_UNIT) && is_capital(t, i - 1) && is_house(t, next)) {
+        p->start = i - 1; /* "Flat 3, 12 High Street" */
+        unit = 1;
+        i = next;
+    }
+    unsigned name = name_start(t, i), end = name > 0 ? name_after(t, name, p) : 0;
     if (end == 0)
         return false;
-    if (p->points < 2 && is_year(t, p->start))
+    if (is_year(t, p->start) && (p->points < 3 || cs_word_at(t, p->start)->ranged))
         return false;
     p->points += unit;
     /* A park or a drive, but it stands alone. */
-    if (p->typed && p->points == 2 && is_end(t, end) &&
-        (i == 0 || !cs_word_is(t, i - 1, CS_WORD) || !cs_word_at(t, i - 1)->cap))
+    if (p->typed && p->points == 2 && is_end(t, end) && (i == 0 || !is_capital(t, i - 1)))
         p->points++;
     behind_street(t, end, p);
     if (p->lower)
@@ -578,10 +586,24 @@ static bool is_address(struct cs_words *t, const struct proof *p)
     return (says & CS_CUE_PLACE) && p->points + (p->lower ? 1 : 2) >= 3;
 }
 
-size_t cs_find_address(struct cs_view *view, size_t at)
+static const struct proof *best_of(struct cs_words *t, struct proof *best)
 {
     static bool (*const shapes[])(struct cs_words *, unsigned, struct proof *) = {
         box, number_first, name_first, military, postcode_last};
+    *best = (struct proof){.points = -9};
+    for (size_t i = 0; i < CS_COUNT(shapes); i++) {
+        struct proof p;
+        if (!shapes[i](t, t->at, &p) || p.end <= p.start)
+            continue;
+        corner(t, &p);
+        if (p.points > best->points)
+            *best = p;
+    }
+    return best->end > best->start && is_address(t, best) ? best : NULL;
+}
+
+size_t cs_find_address(struct cs_view *view, size_t at)
+{
     if (view->level < CS_PRIVACY_MEDIUM || is_dull(view, at))
         return at + 1;
     struct cs_words t;
@@ -593,19 +615,12 @@ size_t cs_find_address(struct cs_view *view, size_t at)
     cs_words_read(&t, from, to, at);
     if (t.at >= t.count || t.word[t.at].start != at)
         return at + 1;
-    struct proof best = {.points = -9};
-    for (size_t i = 0; i < CS_COUNT(shapes); i++) {
-        struct proof p;
-        if (!shapes[i](&t, t.at, &p) || p.end <= p.start)
-            continue;
-        corner(&t, &p);
-        if (p.points > best.points)
-            best = p;
-    }
-    if (best.end <= best.start || !is_address(&t, &best))
+    struct proof proof;
+    const struct proof *p = best_of(&t, &proof);
+    if (!p)
         return at + 1;
-    const struct cs_word *last = cs_word_at(&t, best.end - 1);
-    size_t start = cs_word_at(&t, best.start)->start, end = last->end;
+    const struct cs_word *last = cs_word_at(&t, p->end - 1);
+    size_t start = cs_word_at(&t, p->start)->start, end = last->end;
     if (view->at[end - 1] == '.' && last->is == CS_WORD && end - last->start > 5)
         end--; /* the sentence's */
     cs_hit(view, CS_PII_ADDRESS, start, end);

@@ -31,6 +31,26 @@ static bool joined_version(char second, char before)
     return cs_one_of(before, "^~#");
 }
 
+/* Is there nothing before it on its line but blanks, the sign of a comment, a tag? */
+static bool begins_line(const struct cs_view *view, size_t at)
+{
+    size_t i = at;
+    while (i > 0 && at - i < 12 && cs_one_of(view->at[i - 1], " \t/#*"))
+        i--;
+    return i == 0 || view->at[i - 1] == '\n' || view->at[i - 1] == '>';
+}
+
+/* " Text", ". Text" */
+static bool behind_heading(const struct cs_view *view, size_t end)
+{
+    if (cs_view_at(view, end) == '.')
+        end++;
+    size_t i = end;
+    while (i - end < 3 && cs_view_at(view, i) == ' ')
+        i++;
+    return i > end && cs_is_letter(cs_view_at(view, i));
+}
+
 /* Things that are written the same: versions, numbers of headings. */
 static bool is_version(const struct cs_view *view, size_t at, size_t end, const unsigned octets[4])
 {
@@ -40,8 +60,7 @@ static bool is_version(const struct cs_view *view, size_t at, size_t end, const 
     if (octets[0] == 0 && octets[1] + octets[2] + octets[3] > 0)
         return true;
     bool small = octets[0] < 32 && octets[1] < 32 && octets[2] < 32 && octets[3] < 32;
-    if (small && (before == '\n' || before == '>') && cs_view_at(view, end) == ' ' &&
-        cs_is_letter(cs_view_at(view, end + 1))) /* a heading's */
+    if (small && begins_line(view, at) && behind_heading(view, end))
         return true;
     unsigned says = cs_cues_before(view, at, CUE_BACK, CS_CUE_VERSION | CS_CUE_HOST);
     return (says & CS_CUE_VERSION) != 0 && !(says & CS_CUE_HOST);

@@ -27,27 +27,29 @@ static char sign_at(const struct cs_view *view, size_t i, size_t *len)
     return '\0';
 }
 
+/* Behind the ')' of an area's code. */
+static size_t behind_area(const struct cs_view *view, size_t i, char *sep)
+{
+    size_t len;
+    *sep = ')';
+    if (cs_one_of(sign_at(view, i, &len), " -./"))
+        i += len;
+    return cs_is_digit(cs_view_at(view, i)) ? i : 0;
+}
+
 /* What stands between two groups, behind that which ends at `i`, of the number from `at` on; where
  * the next one begins, or 0. */
 static size_t next_group(const struct cs_view *view, size_t at, size_t i, bool open, char *sep)
 {
     size_t len;
     char c = sign_at(view, i, &len);
-    if (open) {
-        if (c != ')')
-            return 0;
-        *sep = ')';
-        i += len;
-        c = sign_at(view, i, &len);
-        if (c == ' ' || c == '-' || c == '.' || c == '/')
-            i += len;
-        return cs_is_digit(cs_view_at(view, i)) ? i : 0;
-    }
+    if (open)
+        return c == ')' ? behind_area(view, i + len, sep) : 0;
     if (c == '(') {
         *sep = '(';
         return cs_is_digit(cs_view_at(view, i + 1)) ? i + 1 : 0;
     }
-    if (c != ' ' && c != '-' && c != '.' && c != '/')
+    if (!cs_one_of(c, " -./"))
         return 0;
     *sep = c;
     i += len;

@@ -296,7 +296,18 @@ static bool is_said(const struct cs_view *view, const struct cs_digits *d, unsig
     return last > 0 && digits >= 8 && d->group[1].sep != '.';
 }
 
-/* Behind a number that was found, and "or", "/", ", ": one more of them. */
+/* The number that ends at `end` was found, and is said to be nothing else. */
+static bool was_phone(const struct cs_view *view, size_t end)
+{
+    if (end == 0 || !cs_is_digit(view->at[end - 1]) || !cs_hit_at(view, end - 1, end))
+        return false;
+    size_t i = end, low = end > 24 ? end - 24 : 0;
+    while (i > low && (cs_is_digit(view->at[i - 1]) || cs_one_of(view->at[i - 1], " ()+-./")))
+        i--;
+    return !(cs_cues_before(view, i, CUE_BACK, NO_PHONE | CS_CUE_PHONE) & NO_PHONE);
+}
+
+/* Behind such a number, and "or", "/", ", ": one more of them. */
 static bool is_next(const struct cs_view *view, size_t at, bool grouped)
 {
     size_t i = at, low = at > 8 ? at - 8 : 0;
@@ -305,13 +316,13 @@ static bool is_next(const struct cs_view *view, size_t at, bool grouped)
     size_t end = i;
     while (i > low && cs_is_letter(view->at[i - 1]))
         i--;
-    bool word = end > i, slash = memchr(view->at + end, '/', at - end) != NULL;
+    bool word = end > i && end - i <= 4, slash = memchr(view->at + end, '/', at - end) != NULL;
     bool blank = end < at && view->at[at - 1] == ' '; /* cells of a table stand without */
-    if (end - i > 4 || (!word && !slash && !(blank && grouped)))
+    if (!word && !slash && !(blank && grouped && end == i))
         return false;
     while (i > low && cs_one_of(view->at[i - 1], " ,"))
         i--;
-    return i > low && cs_is_digit(view->at[i - 1]) && cs_hit_at(view, i - 1, i);
+    return was_phone(view, i);
 }
 
 static bool is_believed(const struct cs_view *view, const struct cs_digits *d, unsigned last,
@@ -335,9 +346,19 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
                               is_plausible(d, last, d->group[last].first + d->group[last].len));
 }
 
+/* "+4953-09709", "-0343-03830": a place on the map, or less than nothing. */
+static bool is_signed(const struct cs_view *view, const struct cs_digits *d)
+{
+    if (d->plus && d->count == 2 && d->group[1].sep == '-' && d->digits[d->group[1].first] == '0' &&
+        d->group[0].len + 1 == d->group[1].len)
+        return true;
+    return !d->plus && d->start > 1 && view->at[d->start - 1] == '-' &&
+           cs_one_of(view->at[d->start - 2], " \t\n=,[");
+}
+
 size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
 {
-    if (d->total < 6)
+    if (d->total < 6 || is_signed(view, d))
         return 0;
     unsigned last = 0;
     enum sure sure = shape_of(d, &last);

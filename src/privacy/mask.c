@@ -240,6 +240,36 @@ static void keep_tokens(struct job *j)
             p->at[p->count++] = p->at[i];
 }
 
+static bool is_asked(const struct job *j, const struct piece *p)
+{
+    return p->source == FOUND &&
+           cs_detector_asked(j->how->detector, (enum cs_pii)p->span->kind, p->span->custom);
+}
+
+/* A pattern of the request's does not touch what is known: else it would tell what that is like. */
+static void drop_asked(struct job *j)
+{
+    struct pieces *p = &j->pieces;
+    size_t kept = 0, end = 0, start = SIZE_MAX, to;
+    for (size_t i = 0; i < p->count; i++) {
+        if (is_asked(j, &p->at[i]) && p->at[i].start < end)
+            continue;
+        if (p->at[i].source == KNOWN && p->at[i].end > end)
+            end = p->at[i].end;
+        p->at[kept++] = p->at[i];
+    }
+    to = kept;
+    for (size_t i = kept; i-- > 0;) {
+        if (is_asked(j, &p->at[i]) && p->at[i].end > start)
+            continue;
+        if (p->at[i].source == KNOWN)
+            start = p->at[i].start;
+        p->at[--to] = p->at[i];
+    }
+    p->count = kept - to;
+    memmove(p->at, p->at + to, p->count * sizeof *p->at);
+}
+
 /* Disjoint: what lies within another is part of it; of what overlaps, the second begins where the
  * first ends, so that every byte of both is masked. */
 static void part(struct pieces *p)
@@ -500,6 +530,7 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
         qsort(j.pieces.at, j.pieces.count, sizeof *j.pieces.at, by_place);
         if (!how->literals)
             keep_tokens(&j);
+        drop_asked(&j);
         part(&j.pieces);
         if (j.pieces.count)
             result = write_all(&j, out, masked, err);

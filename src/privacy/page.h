@@ -58,6 +58,7 @@ struct cs_page {
     enum cs_privacy_level level;
     uint32_t kinds; /* bits of those that are looked for */
     bool customs;   /* are there any? */
+    bool asked;     /* only those of a request are looked for */
     bool json;      /* the form */
     struct cs_spans *spans;
     struct cs_name_memory *names;
@@ -129,6 +130,7 @@ extern const size_t cs_key_row_count;
 
 /* Kinds that were switched off, as bits. */
 uint32_t cs_detector_off(const struct cs_detector *detector);
-bool cs_detector_customs(const struct cs_detector *detector, enum cs_privacy_level level);
+bool cs_detector_customs(const struct cs_detector *detector, enum cs_privacy_level level,
+                         bool asked);
 
 #endif

@@ -336,15 +336,14 @@ static void scan_json(struct cs_page *page, size_t from, size_t to)
         }
 }
 
-void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
-             struct cs_str text, struct cs_spans *spans)
+static void scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
+                 bool asked, struct cs_str text, struct cs_spans *spans)
 {
-    if (level == CS_PRIVACY_OFF || text.len == 0)
-        return;
     struct cs_page page = {.detector = detector,
                            .level = level,
-                           .kinds = cs_page_kinds(detector, level),
-                           .customs = cs_detector_customs(detector, level),
+                           .kinds = asked ? 1u << CS_PII_CUSTOM : cs_page_kinds(detector, level),
+                           .customs = cs_detector_customs(detector, level, asked),
+                           .asked = asked,
                            .json = form != CS_FORM_TEXT,
                            .spans = spans};
     page.layers[0].at = text.at;
@@ -366,4 +365,43 @@ void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, en
     }
     free(page.hits.at);
     free(page.spare.at);
+}
+
+/* What is new, without what meets something that was found before; both are in order. */
+static void merge(struct cs_spans *spans, size_t from, const struct cs_spans *more)
+{
+    size_t count = spans->count - from, i = 0, total = from;
+    struct cs_span *old = cs_realloc(NULL, count + 1, sizeof *old);
+    memcpy(old, spans->at + from, count * sizeof *old);
+    if (spans->cap < spans->count + more->count) {
+        spans->cap = spans->count + more->count;
+        spans->at = cs_realloc(spans->at, spans->cap, sizeof *spans->at);
+    }
+    for (size_t j = 0; j < more->count; j++) {
+        const struct cs_span *s = &more->at[j];
+        while (i < count && old[i].end <= s->start)
+            spans->at[total++] = old[i++];
+        if (i == count || old[i].start >= s->end)
+            spans->at[total++] = *s;
+    }
+    while (i < count)
+        spans->at[total++] = old[i++];
+    spans->count = total;
+    free(old);
+}
+
+void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
+             struct cs_str text, struct cs_spans *spans)
+{
+    size_t before = spans->count;
+    if (level == CS_PRIVACY_OFF || text.len == 0)
+        return;
+    scan(detector, level, form, false, text, spans);
+    if (!cs_detector_customs(detector, level, true))
+        return;
+    struct cs_spans more = {0};
+    scan(detector, level, form, true, text, &more);
+    if (more.count)
+        merge(spans, before, &more);
+    cs_spans_done(&more);
 }
