@@ -40,6 +40,8 @@ size_t cs_class_end(const struct cs_view *view, size_t at, size_t end, unsigned 
 
 bool cs_str_same(struct cs_str a, const char *small)
 {
+    if (a.len && (a.at[0] | 32) != (small[0] | 32)) /* nearly always */
+        return false;
     return strlen(small) == a.len && strncasecmp(a.at, small, a.len) == 0;
 }
 
