@@ -267,9 +267,9 @@
 
 #define VENDORS_f(R)                       \
     R("frameio", "fio-u-", "b64", 0, 0)    \
-    R("figma", "figd_", "b40-43", 0, 0)    \
-    R("figma", "figo_", "b40-43", 0, 0)    \
-    R("figma", "figu_", "b40-43", 0, 0)    \
+    R("figma", "figd_", "b38-64", 0, 0)    \
+    R("figma", "figo_", "b38-64", 0, 0)    \
+    R("figma", "figu_", "b38-64", 0, 0)    \
     R("flyio", "fm1a_", "T90-700", 0, 0)   \
     R("flyio", "fm1r_", "T90-700", 0, 0)   \
     R("flyio", "fo1_", "b43", 0, 0)        \
