@@ -200,7 +200,8 @@ static enum cs_name_tag judge(void *ctx, struct cs_around *a)
 static void found(void *ctx, size_t start, size_t end)
 {
     struct looking *l = ctx;
-    cs_hit(l->view, CS_PII_PERSON, start, end);
+    if (!cs_name_doubtful(l->view, start, end))
+        cs_hit(l->view, CS_PII_PERSON, start, end);
 }
 
 /* Values that are no words: ids, links, times, paths. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/inside.h"
+#include "run/shield.h"
 
 /* A search waits so long for servers that have never been listed, then answers without them. */
 #define SEARCH_WAIT_MS 3000
@@ -33,9 +33,13 @@ static void find_why(void *ctx, const struct cs_server_state *state)
 void cs_gate_why(struct cs_run *run, struct cs_str server, struct cs_buf *text)
 {
     struct cs_str known = cs_catalogue_server(run->catalogue, server);
-    struct why why = {known, text};
+    struct why why = {known, NULL};
+    CS_AUTO_BUF struct cs_buf said = {0};
+    why.text = &said;
     if (known.len && !cs_catalogue_listed(run->catalogue, known))
         cs_tools_servers(run->runner->tools, find_why, &why);
+    if (said.len)
+        cs_shield_words(run, known, cs_buf_str(&said), text);
 }
 
 static void newest_catalogue(struct cs_run *run)

@@ -701,6 +701,7 @@ struct cs_run *cs_run_start(struct cs_runner *runner, const struct cs_request *r
     run->done = done;
     run->ctx = ctx;
     cs_shield_open(run);
+    cs_shield_fingerprint(run);
     /* The begin and the end of one whose answer is known are one commit. */
     if (runner->store)
         cs_store_gather(runner->store);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "run/journal.h"
 
@@ -82,6 +83,22 @@ void cs_shield_open(struct cs_run *run)
         p->why = "the request wants none";
     else
         open_shield(run, q->privacy, higher(cs_privacy_level(privacy), q->privacy));
+}
+
+void cs_shield_fingerprint(struct cs_run *run)
+{
+    const struct cs_runner *r = run->runner;
+    struct cs_request *q = &run->request;
+    unsigned char both[sizeof r->vault_key.bytes + CS_SHA256], hash[CS_SHA256];
+    char hex[2 * CS_SHA256 + 1];
+    if (!r->has_vault_key || !q->fingerprint.len)
+        return;
+    memcpy(both, r->vault_key.bytes, sizeof r->vault_key.bytes);
+    cs_sha256(q->fingerprint, both + sizeof r->vault_key.bytes);
+    cs_sha256(cs_strn((const char *)both, sizeof both), hash);
+    explicit_bzero(both, sizeof both);
+    cs_hex(hash, sizeof hash, hex);
+    q->fingerprint = cs_arena_dup(&run->arena, cs_strn(hex, 2 * (size_t)CS_SHA256));
 }
 
 int cs_shield_customs(struct cs_run *run, struct cs_err *err)

@@ -78,6 +78,7 @@ struct cs_shield {
     enum cs_privacy_level asked, level;
     struct cs_vault *vault;      /* NULL: nothing was found yet */
     struct cs_safe *safe;        /* whose it is, if it is a session's */
+    bool inputs_wait;            /* for the session: they hold something that gets its tokens */
     bool is_sealed;              /* the store has something of its own vault */
     bool is_recorded;            /* `made` is written by its vault */
     struct cs_buf made;          /* tokens that the program's own values got */
@@ -96,6 +97,9 @@ struct cs_shield {
 
 /* Before anything else is done with it. */
 void cs_shield_open(struct cs_run *run);
+/* What is kept of a request that has a key, so that another one can be told from it, cannot be
+ * guessed by trying values. */
+void cs_shield_fingerprint(struct cs_run *run);
 /* What the request wants looked for besides. */
 int cs_shield_customs(struct cs_run *run, struct cs_err *err);
 /* Made, if there is none. */
@@ -133,7 +137,8 @@ void cs_shield_wipe(struct cs_run *run);
 int cs_step_inputs(struct cs_run *run, struct cs_err *err); /* tokens instead of values */
 int cs_step_vault(struct cs_run *run, struct cs_err *err);  /* what its session or process knew */
 int cs_step_seal(struct cs_run *run, struct cs_err *err);   /* what its session must know later */
-/* Its inputs and their hash are not known before it has its session. */
+/* Its inputs and their hash were not known before it had its session. Of a durable one nothing is
+ * on record until then: if its process dies meanwhile, it is lost, and not begun. */
 bool cs_shield_waits_for_session(const struct cs_run *run);
 
 /* Of a call whose tool is known. The level its result is masked at. */
@@ -144,6 +149,9 @@ int cs_shield_result(struct cs_gate_call *call, struct cs_str value, bool is_jso
 /* The words of an error, for the program: masked, and without places of this machine. */
 struct cs_str cs_shield_error(struct cs_gate_call *call, struct cs_str message,
                               struct cs_arena *arena);
+/* The same, of a server that says why it cannot be used. */
+void cs_shield_words(struct cs_run *run, struct cs_str server, struct cs_str message,
+                     struct cs_buf *out);
 /* As cs_unmask, into the arguments as the tool gets them; the error is a sentence for the program.
  */
 int cs_shield_arguments(struct cs_gate_call *call, struct cs_buf *out, struct cs_unmasked *unmasked,

@@ -72,16 +72,49 @@ static bool has_inputs(const struct cs_run *run)
 
 bool cs_shield_waits_for_session(const struct cs_run *run)
 {
-    return has_inputs(run) && run->request.session.len;
+    return run->shield && run->shield->inputs_wait;
+}
+
+/* Those that hold nothing are what they are; the others get tokens of their session. */
+static void judge_inputs(struct cs_run *run, const struct cs_spans *spans)
+{
+    run->shield->inputs_wait = spans->count > 0;
+    if (!spans->count)
+        cs_provenance_inputs(run);
+}
+
+static void on_judged(void *ctx, struct cs_look *look)
+{
+    struct cs_run *run = ctx;
+    run->shield->look = NULL;
+    if (run->settling)
+        return;
+    judge_inputs(run, &look->spans);
+    cs_run_go(run);
 }
 
 int cs_step_inputs(struct cs_run *run, struct cs_err *err)
 {
+    struct cs_shield *sh = run->shield;
+    struct cs_str inputs = run->request.inputs;
+    struct cs_spans spans = {0};
     if (cs_shield_customs(run, err) < 0)
         return -1;
-    if (!has_inputs(run))
+    if (!has_inputs(run)) {
         cs_provenance_inputs(run);
-    return has_inputs(run) && !run->request.session.len ? mask_inputs(run, err) : CS_ON;
+        return CS_ON;
+    }
+    if (!run->request.session.len)
+        return mask_inputs(run, err);
+    if (inputs.len > CS_SCAN_HERE) {
+        sh->look = cs_look_start(run->runner->loop, sh->detector, sh->level, CS_FORM_JSON, inputs,
+                                 on_judged, run);
+        return CS_LATER;
+    }
+    cs_scan(sh->detector, sh->level, CS_FORM_JSON, inputs, &spans);
+    judge_inputs(run, &spans);
+    cs_spans_done(&spans);
+    return CS_ON;
 }
 
 /* --- what its session, or the process before this one, has in its vault --- */
@@ -275,16 +308,49 @@ static void hide_data(struct cs_str text, struct cs_str dir, struct cs_buf *out)
     cs_buf_putstr(out, text);
 }
 
+/* Without places of this machine, but for those that the caller has named. */
+static void hide_places(const struct cs_run *run, struct cs_str message, struct cs_str known,
+                        struct cs_buf *out)
+{
+    const char *data = run->runner->data_dir;
+    CS_AUTO_BUF struct cs_buf homeless = {0};
+    if (cs_hide_paths(message, known, &homeless))
+        message = cs_buf_str(&homeless);
+    hide_data(message, data ? cs_str(data) : (struct cs_str){0}, out);
+}
+
+void cs_shield_words(struct cs_run *run, struct cs_str server, struct cs_str message,
+                     struct cs_buf *out)
+{
+    CS_AUTO_BUF struct cs_buf clean = {0};
+    struct cs_err err = {0};
+    if (!run->shield) {
+        cs_buf_putstr(out, message);
+        return;
+    }
+    const struct cs_passage how = {
+        .level = run->shield->level,
+        .form = CS_FORM_TEXT,
+        .origin = CS_FROM_WORLD,
+        .literals = true,
+        .server = server,
+        .sum = &run->result.protection.results,
+    };
+    hide_places(run, message, (struct cs_str){0}, &clean);
+    int n = cs_shield_mask(run, &how, cs_buf_str(&clean), out, &err);
+    if (n == 0)
+        cs_buf_putstr(out, cs_buf_str(&clean));
+    else if (n < 0)
+        cs_buf_puts(out, "it cannot be used; what it said could not be protected");
+}
+
 struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, struct cs_arena *arena)
 {
-    const struct cs_runner *r = c->run->runner;
-    CS_AUTO_BUF struct cs_buf clean = {0}, homeless = {0}, masked = {0};
+    CS_AUTO_BUF struct cs_buf clean = {0}, masked = {0};
     struct cs_err err = {0};
     if (!c->run->shield || !c->tool)
         return message;
-    if (cs_hide_paths(message, cs_buf_str(&c->arguments), &homeless))
-        message = cs_buf_str(&homeless);
-    hide_data(message, r->data_dir ? cs_str(r->data_dir) : (struct cs_str){0}, &clean);
+    hide_places(c->run, message, cs_buf_str(&c->arguments), &clean);
     int n = mask_answer(c, cs_buf_str(&clean), CS_FORM_TEXT, NULL, &masked, &err);
     if (n < 0)
         return CS_STR("the tool failed; what it said could not be protected, and is not shown");

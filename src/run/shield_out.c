@@ -49,9 +49,10 @@ static size_t tellable(struct cs_str held)
 {
     const char *newline = held.len ? memrchr(held.at, '\n', held.len) : NULL;
     size_t whole = newline ? (size_t)(newline - held.at) + 1 : 0;
-    if (held.len > HELD_MOST) {
+    if (held.len > HELD_MOST) { /* a key is not that long, and a line need not be */
         const char *blank = memrchr(held.at, ' ', held.len);
-        return whole ? whole : blank ? (size_t)(blank - held.at) + 1 : held.len;
+        size_t words = blank ? (size_t)(blank - held.at) + 1 : held.len;
+        return held.len - whole > HELD_MOST && words > whole ? words : whole;
     }
     const char *begins = memmem(held.at, whole, KEY_BEGINS, strlen(KEY_BEGINS)), *last = begins;
     while (begins && (size_t)(begins - held.at) < whole) {
