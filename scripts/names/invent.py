@@ -83,6 +83,24 @@ actor|singer|politician|footballer|author|poet|painter|physicist|historian|journ
 TITLES = "Mr. Mrs. Ms. Dr. Mr Mrs Ms Dr Prof. Professor Sir Judge Senator President Coach Captain Officer Miss Rev. Chancellor Minister".split()
 NATIONS = "American British French German Italian Spanish Canadian Australian Indian Japanese Brazilian Mexican Dutch Swedish Irish Scottish Polish Russian Nigerian Kenyan Turkish Greek".split()
 ROLES = "Customer Client Patient Employee Tenant Buyer Seller Driver Guest Student Applicant Candidate Member Contact Passenger Recipient Sender Owner Agent Manager Reviewer Author Reporter Assignee Organizer Host Speaker Witness Instructor Caller Borrower Insured Payee Cardholder Doctor Attorney Nurse Supervisor Requester Approver Technician Editor Translator Director Producer Beneficiary".split()
+BIG = """Austin Boston Denver Dallas Houston Phoenix Charlotte Jackson Madison Lincoln Cleveland Columbus Lexington Savannah Orlando Aurora Irving Carson Florence Sydney Adelaide
+Victoria Alexandria Paris London Berlin Rome Milan Vienna Dublin Chelsea Brooklyn Chester Lancaster Preston Bradford Derby Lincoln Warwick Hamilton Wellington Melbourne Perth
+Georgia Virginia Carolina Dakota Jordan Chad Chicago Seattle Portland Miami Atlanta Detroit Tokyo Delhi Mumbai Lagos Nairobi Cairo Lima Bogota Santiago Havana Kingston Valencia
+Oxford Cambridge Manchester Liverpool Leeds Bristol Glasgow Edinburgh Cardiff Belfast Munich Hamburg Frankfurt Cologne Zurich Geneva Brussels Amsterdam Rotterdam Lisbon Porto Madrid
+Barcelona Seville Lyon Nice Marseille Stockholm Oslo Copenhagen Helsinki Warsaw Krakow Prague Budapest Athens Istanbul Ankara Moscow Kiev Beijing Shanghai Seoul Bangkok Hanoi Manila
+Jakarta Singapore Toronto Montreal Vancouver Ottawa Calgary Houston Memphis Nashville Tampa Reno Tulsa Omaha Raleigh Durham Norfolk Stockton Fremont Laredo Lorain Clarksville""".split()
+PAST = """said asked replied shouted whispered laughed smiled cried left arrived called texted emailed wrote signed paid bought sold moved visited met married joined quit
+resigned retired died won lost scored missed failed passed finished started opened closed built fixed broke found forgot remembered knew thought believed hoped wanted needed tried helped
+thanked blamed accused sued hired fired promoted invited ignored followed drove flew walked ran sat stood slept ate drank cooked cleaned played sang danced painted drew designed
+taught learned studied graduated applied ordered returned cancelled booked confirmed approved rejected reviewed merged deployed tested presented proposed suggested announced denied admitted
+warned claimed argued insisted agreed apologized complained explained noted added continued concluded recommended fell woke waited hugged kissed loved hated liked""".split()
+NOW = "says asks wants needs loves hates likes thinks knows believes lives works plays sings teaches studies owns runs leads manages drives speaks writes reads cooks leaves arrives returns joins wins loses gets gives takes makes looks feels seems has is was will can should would might did does".split()
+ADJ_LOW = "happy sad tired angry reliable late early sick pregnant single married available busy out away ready right wrong great kind nice funny smart tall old young new responsible jealous upset proud sorry sure impulsive amazing awesome brilliant terrible gone back here there".split()
+REST = """about it|to him|to her|last night|yesterday|this morning|at noon|for years|in {city}|at {org}|with {org}|on {day}|the report|the car|a new job|the bill|three times|too much|again|quickly
+that the {w} was late|the {thing} files|from {city}|to {city}|for {org}|in {month}|since {year}|because of the rain|for the team|from work|the other day|with us|without asking""".replace("\n", "|").split("|")
+BEFORE = """I saw|We met|She loves|He hates|They blamed|I asked|Please ask|Please tell|Please call|You can ask|I talked to|I spoke with|We heard from|I got a mail from|Thanks to|Say hi to|A gift for|A letter from
+A photo of|The son of|The wife of|The house of|The version by|This song by|A book by|An email to|A call from|The boss of|Give it to|Send it to|Forward it to|Remind|Invite|I miss|I know|Nobody told|Do you remember
+Have you seen|What about|What did|Where is|When will|Why is|How is|Who told|Is it|Ask|Tell|Call|Meet|Thank you|Sorry|Good luck|Listen to|Look at|shouted at|dear|early|the late|the famous|the great|fans of|according to|together with""".replace("\n", "|").split("|")
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 WORDS = """access account action active add admin agent alert all allow amount api app apply archive array asset async auth auto backup balance bar base batch billing
@@ -130,7 +148,7 @@ class Inventor:
         return r.choice(THINGS)
 
     def place(self):
-        return self.rng.choice(self.people.places)
+        return self.rng.choice(BIG) if self.rng.random() < 0.3 else self.rng.choice(self.people.places)
 
     def heading(self):
         r = self.rng
@@ -153,6 +171,9 @@ class Inventor:
             "camel": lambda: r.choice(WORDS) + r.choice(WORDS).capitalize(), "Camel": lambda: r.choice(WORDS).capitalize() + r.choice(WORDS).capitalize(),
             "snake": lambda: r.choice(WORDS) + "_" + r.choice(WORDS), "file": lambda: r.choice(WORDS) + r.choice([".py", ".js", ".ts", ".md", ".json", ".txt", ".pdf"]),
             "ver": lambda: f"{r.randint(0, 20)}.{r.randint(0, 30)}.{r.randint(0, 9)}", "addr": lambda: f"{r.randint(1, 9999)} {self.people.pick(self.people.last)} {r.choice(['St', 'Street', 'Ave', 'Road', 'Lane', 'Drive'])}",
+            "vd": lambda: r.choice(PAST), "vs": lambda: r.choice(NOW), "adj": lambda: r.choice(ADJ_LOW), "before": lambda: r.choice(BEFORE),
+            "Before": lambda: (lambda s: s[0].upper() + s[1:])(r.choice(BEFORE)), "rest": lambda: self.fill(r.choice(REST), nested=True)[0],
+            "todo": lambda: r.choice(["TO" + "DO", "FIX" + "ME"]),
             "sent": lambda: self.fill(r.choice(self.sections["plain"]), nested=True)[0],
         }
         if what == "m":
@@ -215,11 +236,23 @@ class Inventor:
             out += text
         return out, spans
 
+    def recased(self, filled):
+        """Some people have no shift key, and some only that."""
+        text, spans = filled
+        x = self.rng.random()
+        if x < 0.07:
+            small = text.decode().lower().encode()
+            return (small, spans) if len(small) == len(text) else filled
+        if x < 0.09:
+            big = text.decode().upper().encode()
+            return (big, spans) if len(big) == len(text) else filled
+        return filled
+
     def sentences(self, sections, low, high, by=None):
         r = self.rng
         pool = [t for s in sections for t in self.sections[s]]
         picked = [self.fill(r.choice(pool)) for _ in range(r.randint(low, high))]
-        return self.join(picked, by or r.choice([b" ", b" ", b"\n", b"\n\n"]))
+        return self.recased(self.join(picked, by or r.choice([b" ", b" ", b"\n", b"\n\n"])))
 
     def rows(self):
         """A table without a head that says anything, or a list."""
@@ -243,6 +276,8 @@ def texts(lists):
     v = Inventor(lists)
     for _ in range(1500):
         yield ("invented/prose", 0.7, [(b"", *flat(v.sentences(["prose", "prose", "plain"], 1, 4)))])
+    for _ in range(1500):
+        yield ("invented/short", 0.7, [(b"", *flat(v.sentences(["short", "short", "plain"], 1, 3)))])
     for _ in range(900):
         yield ("invented/chat", 0.7, [(b"", *flat(v.sentences(["chat", "plain"], 1, 3)))])
     for _ in range(900):

@@ -4,11 +4,21 @@
 
 #define WORD_LONGEST 40
 #define FOLD_LONGEST 24
+#define SMALL_MOST   8
+
+/* A blank, a dash, a dot in the middle that is not ASCII: how long it is; 0: none. */
+static size_t sign_len(const struct cs_view *view, size_t i)
+{
+    unsigned char c = (unsigned char)cs_view_at(view, i);
+    if (c == 0xC2 && (unsigned char)cs_view_at(view, i + 1) != 0xBA) /* "3º" */
+        return 2;
+    return c == 0xE2 && (unsigned char)cs_view_at(view, i + 1) == 0x80 ? 3 : 0;
+}
 
 bool cs_letter_at(const struct cs_view *view, size_t i)
 {
     char c = cs_view_at(view, i);
-    return cs_is_letter(c) || (unsigned char)c >= 0x80;
+    return cs_is_letter(c) || ((unsigned char)c >= 0x80 && sign_len(view, i) == 0);
 }
 
 static size_t read_number(const struct cs_view *view, size_t i, struct cs_word *w)
@@ -51,6 +61,8 @@ static size_t word_end(const struct cs_view *view, size_t start, bool *mixed)
         char c = view->at[i];
         if (cs_is_digit(c))
             *mixed = true;
+        else if (c == '-' && i - start <= 3 && cs_is_digit(cs_view_at(view, i + 1)))
+            continue; /* "D-10117" */
         else if (c == '.' && (i - start > 2 || !cs_letter_at(view, i + 1)))
             break;
         else if ((c == '-' || c == '\'') && !cs_letter_at(view, i + 1))
@@ -93,8 +105,9 @@ static size_t read_word(const struct cs_view *view, size_t start, struct cs_word
     w->is = CS_WORD;
     w->cap = is_capital(view, start);
     w->roles = CS_ROLE_ASK;
-    if (cs_view_at(view, i) == '.' && i - start <= 8)
-        i++; /* "St.", "Apt." */
+    bool street = i - start > 3 && memcmp(view->at + i - 3, "str", 3) == 0;
+    if (cs_view_at(view, i) == '.' && (i - start <= 8 || street))
+        i++; /* "St.", "Apt.", "Friedrichstr." */
     if (cs_view_at(view, i) == '/' && i - start == 1 && (view->at[start] | 0x20) == 'c') {
         w->roles = CS_ROLE_PRE; /* "C/ Mayor" */
         i++;
@@ -116,47 +129,62 @@ static bool after_number(const struct cs_words *t, size_t i)
            (roles_of(t->view, i + 2, word_end(t->view, i + 2, &mixed)) & CS_ROLE_UNIT);
 }
 
+/* What stands at `i`: behind it, or 0 if no address has such a thing in it. */
+static size_t read_one(const struct cs_view *view, size_t i, size_t to, struct cs_word *w)
+{
+    char c = view->at[i];
+    *w = (struct cs_word){.start = i};
+    if (cs_is_digit(c))
+        return read_number(view, i, w);
+    if (cs_letter_at(view, i))
+        return read_word(view, i, w);
+    if (c == '#') {
+        w->roles = CS_ROLE_UNIT;
+        return i + 1;
+    }
+    if (c == ',') {
+        w->is = CS_WORD_COMMA;
+        return i + 1;
+    }
+    bool dash = c == '-' && cs_view_at(view, i + 1) == ' ' && i > 0 && view->at[i - 1] == ' ';
+    if (dash || (unsigned char)c >= 0x80) { /* " - ", or a sign beyond ASCII */
+        w->is = CS_WORD_COMMA;
+        return i + (dash ? 1 : sign_len(view, i));
+    }
+    w->is = CS_WORD_BREAK;
+    if (c != '\n' && c != '\r')
+        return 0;
+    while (i < to && cs_one_of(view->at[i], "\n\r "))
+        i++;
+    return i;
+}
+
 void cs_words_read(struct cs_words *t, size_t from, size_t to, size_t at)
 {
     const struct cs_view *view = t->view;
-    size_t i = from;
+    unsigned small = 0; /* words without a capital, one after another: a sentence */
     t->count = t->at = 0;
-    while (i < to && t->count < CS_WORDS) {
+    for (size_t i = from; i < to && t->count < CS_WORDS && small < SMALL_MOST;) {
         struct cs_word *w = &t->word[t->count];
-        char c = view->at[i];
-        if (c == ' ' || c == '\t') {
+        if (view->at[i] == ' ' || view->at[i] == '\t') {
             i++;
             continue;
         }
-        *w = (struct cs_word){.start = i};
         if (i == at)
             t->at = t->count;
-        if (cs_is_digit(c))
-            i = read_number(view, i, w);
-        else if (cs_letter_at(view, i))
-            i = read_word(view, i, w);
-        else if (c == '#') {
-            w->is = CS_WORD;
-            w->roles = CS_ROLE_UNIT;
-            i++;
-        } else if (c == ',') {
-            w->is = CS_WORD_COMMA;
-            i++;
-        } else if (c == '\n' || c == '\r') {
-            w->is = CS_WORD_BREAK;
-            while (i < to && (view->at[i] == '\n' || view->at[i] == '\r' || view->at[i] == ' '))
-                i++;
-        } else if (c == '.' && after_number(t, i)) {
-            i++; /* "Piroska u. 97." */
+        size_t end = read_one(view, i, to, w);
+        if (end > 0) {
+            w->end = i = end;
+            t->count++;
+            small = w->is == CS_WORD && !w->cap && w->start > at ? small + 1 : 0;
             continue;
-        } else if (i < at) { /* before the number: begin anew behind it */
-            t->count = 0;
-            i++;
-            continue;
-        } else
+        }
+        bool dot = view->at[i] == '.' && after_number(t, i); /* "Piroska u. 97." */
+        if (!dot && i > at)
             return;
-        w->end = i;
-        t->count++;
+        if (!dot) /* before the number: begin anew behind it */
+            t->count = 0;
+        i++;
     }
 }
 

@@ -101,11 +101,11 @@ static const struct cs_lexeme words[] = {
     {"cesta", PRE | WEAK},
     {"chemin", PRE | WEAK},
     {"cir", TYPE},
-    {"circle", TYPE},
+    {"circle", SOFT},
     {"circuit", SOFT},
     {"cliff", SOFT},
     {"cliffs", SOFT},
-    {"close", SOFT | TYPE},
+    {"close", SOFT},
     {"club", SOFT},
     {"co", STATE},
     {"common", SOFT},
@@ -115,9 +115,9 @@ static const struct cs_lexeme words[] = {
     {"corso", PRE | WEAK},
     {"cours", PRE | WEAK},
     {"course", SOFT},
-    {"court", TYPE},
+    {"court", SOFT},
     {"courts", SOFT},
-    {"cove", TYPE},
+    {"cove", SOFT},
     {"cres", TYPE},
     {"crescent", TYPE},
     {"crest", SOFT},
@@ -154,7 +154,7 @@ static const struct cs_lexeme words[] = {
     {"dos", PART},
     {"dpo", MIL},
     {"dr", TYPE},
-    {"drive", TYPE},
+    {"drive", SOFT},
     {"drives", SOFT},
     {"du", PART},
     {"e", DIR | PART},
@@ -363,7 +363,7 @@ static const struct cs_lexeme words[] = {
     {"pkwy", TYPE},
     {"pl", SOFT},
     {"plac", PRE | WEAK},
-    {"place", SOFT | WEAK},
+    {"place", PRE | SOFT | WEAK},
     {"plain", SOFT},
     {"plains", SOFT},
     {"planta", UNIT},
@@ -486,7 +486,7 @@ static const struct cs_lexeme words[] = {
     {"turnpike", SOFT | TYPE},
     {"tx", STATE},
     {"u", PART | TYPE},
-    {"ul", PRE | WEAK},
+    {"ul", PRE},
     {"ulica", PART | PRE | TYPE},
     {"ulice", PART | TYPE},
     {"und", PART},
@@ -538,31 +538,35 @@ static const struct cs_lexeme words[] = {
     {"zur", PART},
 };
 
-/* Ends of words that are streets. */
-static const struct {
+/* Ends of words that are streets, and of words that may be one. */
+static const struct tail {
     const char *end;
     size_t len;
+    bool weak;
 } tails[] = {
-#define X(end) {end, sizeof end - 1},
-    X("alle") X("allee") X("bakken") X("braut") X("chaussee") X("damm") X("dreef") X("gade")
-        X("gangen") X("gasse") X("gata") X("gatan") X("graben") X("gracht") X("kade") X("katu")
-            X("laan") X("lane") X("markt") X("pfad") X("plads") X("plass") X("platz") X("plein")
-                X("promenade") X("ring") X("singel") X("steeg") X("steig") X("stieg") X("stien")
-                    X("str") X("straat") X("strae") X("strasse") X("strati") X("tie") X("torg")
-                        X("torget") X("twiete") X("ufer") X("vagen") X("vegen") X("vegur")
-                            X("veien") X("vej") X("weg")
+#define X(end) {end, sizeof end - 1, false},
+    X("strasse") X("straat") X("gasse") X("gatan") X("vagen") X("vegen") X("veien") X("vegur")
+        X("vej") X("weg") X("platz") X("allee") X("laan") X("plein") X("gracht") X("chaussee")
+            X("strae")
+#undef X
+#define X(end) {end, sizeof end - 1, true},
+                X("gata") X("gade") X("alle") X("katu") X("tie") X("damm") X("ufer") X("steig")
+                    X("graben") X("str") X("braut") X("singel") X("dreef") X("steeg") X("plads")
+                        X("stien") X("bakken") X("plass") X("stieg") X("twiete") X("promenade")
+                            X("markt") X("ring") X("pfad") X("gangen") X("torget") X("torg")
+                                X("strati") X("kade")
 #undef X
 };
 
-static bool is_tail(const char *word, size_t len)
+static unsigned tail_of(const char *word, size_t len)
 {
     for (size_t i = 0; i < CS_COUNT(tails); i++) {
         size_t n = tails[i].len;
-        if (len >= n + 3 && word[len - 1] == tails[i].end[n - 1] &&
+        if (len >= n + 2 && word[len - 1] == tails[i].end[n - 1] &&
             memcmp(word + len - n, tails[i].end, n) == 0)
-            return true;
+            return tails[i].weak ? CS_ROLE_TAIL | CS_ROLE_WEAK : CS_ROLE_TAIL;
     }
-    return false;
+    return 0;
 }
 
 static struct cs_lexicon lexicon = {.at = words, .count = CS_COUNT(words)};
@@ -577,5 +581,5 @@ unsigned cs_role_of(const char *word, size_t len)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, fill);
     unsigned roles = cs_lexicon_find(&lexicon, word, len);
-    return roles == 0 && is_tail(word, len) ? CS_ROLE_TAIL : roles;
+    return roles == 0 ? tail_of(word, len) : roles;
 }

@@ -12,6 +12,7 @@
 #define LONG_MIN   256 /* nobody's key */
 #define DIGITS_MAX 40
 #define CODE_MAX   34 /* an IBAN */
+#define CHAIN_MAX  32 /* short numbers in a row, each of which might begin something */
 
 struct walk {
     struct cs_view *view;
@@ -19,7 +20,9 @@ struct walk {
     size_t offset; /* of the view in its layer */
     size_t part;   /* an opaque run, as far as nobody has claimed it, begins here */
     size_t part_end;
-    size_t ip6; /* colons before here are of no address */
+    size_t ip6;       /* colons before here are of no address */
+    size_t chain_end; /* the last short number in a row, and how many they are */
+    unsigned chain;
 };
 
 static inline unsigned char class_at(const struct cs_view *view, size_t i)
@@ -77,6 +80,10 @@ static size_t number(struct walk *w, size_t at)
     while (class_at(view, digits) & CS_B_DIGIT)
         digits++;
     if (digits - at > DIGITS_MAX || (digits < end && end - at > CODE_MAX))
+        return end;
+    w->chain = digits - at < 3 && at - w->chain_end == 1 ? w->chain + 1 : 0;
+    w->chain_end = digits;
+    if (w->chain > CHAIN_MAX)
         return end;
     size_t next = cs_find_number(view, at), address = cs_find_address(view, at);
     if (address > next)
@@ -217,7 +224,7 @@ static size_t visit(struct walk *w, size_t i, bool is_run)
 
 void cs_find_anchors(struct cs_view *view, size_t offset)
 {
-    struct walk w = {view, view->page->layers[view->page->top].blocks, offset, 0, 0, 0};
+    struct walk w = {view, view->page->layers[view->page->top].blocks, offset, 0, 0, 0, 0, 0};
     size_t i = offset, end = offset + view->len;
     uint64_t before = 0; /* was the byte before this block of a word? */
     for (size_t b = i / 64; i < end; b = i / 64) {

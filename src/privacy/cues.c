@@ -5,6 +5,8 @@
 
 #define WORD_LONGEST 24
 #define WORDS_BACK   7
+#define WORDS_BIRTH  10 /* "born in a village near Leeds on the" */
+#define WORDS_AFTER  3
 #define PAPER_BACK   40
 
 /* All that the words of a key say: "customerPhone", "ship_to_address". */
@@ -90,7 +92,8 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
     size_t low = at > back ? at - back : 0, i = at, next = at;
     unsigned seen = 0;
     bool ended = false; /* the very next word may still say it ("Tel.") */
-    for (unsigned words = 0; words < WORDS_BACK; words++) {
+    unsigned most = want & CS_CUE_BIRTH ? WORDS_BIRTH : WORDS_BACK;
+    for (unsigned words = 0; words < most; words++) {
         if (!word_before(view, &i, low, words == 0, &ended)) {
             if (i > low || low > 0 || view->key.len == 0)
                 return seen;
@@ -120,7 +123,7 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
 unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want)
 {
     size_t i = at;
-    for (unsigned words = 0; words < 2; words++) {
+    for (unsigned words = 0; words < WORDS_AFTER; words++) {
         size_t stop = i + 4;
         while (i < view->len && i < stop && cs_one_of(view->at[i], " ,(-[\\"))
             i++;

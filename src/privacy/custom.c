@@ -23,6 +23,7 @@ struct cs_detector {
     uint32_t off; /* bits of kinds that are not looked for */
     struct custom **customs;
     size_t count, patterns, words;
+    size_t house; /* so many of them are the house's; the others came with a request */
 };
 
 static void custom_unref(struct custom *c)
@@ -115,8 +116,9 @@ int cs_detector_with(const struct cs_detector *base, const struct cs_custom *cus
 {
     CS_AUTO(cs_detector_unrefp) struct cs_detector *d = CS_NEW(struct cs_detector);
     d->refs = 1;
-    if (base && base->count) {
+    if (base)
         d->off = base->off;
+    if (base && base->count) {
         d->customs = cs_realloc(NULL, base->count, sizeof *d->customs);
         for (size_t i = 0; i < base->count; i++) {
             d->customs[i] = base->customs[i];
@@ -129,8 +131,14 @@ int cs_detector_with(const struct cs_detector *base, const struct cs_custom *cus
     for (size_t i = 0; i < count; i++)
         if (add(d, &customs[i], err) < 0)
             return -1;
+    d->house = base ? base->count : d->count;
     *detector = CS_TAKE(d);
     return 0;
+}
+
+bool cs_detector_asked(const struct cs_detector *detector, enum cs_pii kind, unsigned custom)
+{
+    return kind == CS_PII_CUSTOM && custom >= detector->house;
 }
 
 int cs_detector_new(const struct cs_custom *customs, size_t count, struct cs_detector **detector,
@@ -169,9 +177,11 @@ void cs_detector_without(struct cs_detector *detector, enum cs_pii kind)
     detector->off |= 1u << kind;
 }
 
-bool cs_detector_customs(const struct cs_detector *detector, enum cs_privacy_level level)
+bool cs_detector_customs(const struct cs_detector *detector, enum cs_privacy_level level,
+                         bool asked)
 {
-    for (size_t i = 0; i < detector->count; i++)
+    size_t from = asked ? detector->house : 0, to = asked ? detector->count : detector->house;
+    for (size_t i = from; i < to; i++)
         if (detector->customs[i]->level <= level)
             return true;
     return false;
@@ -193,7 +203,7 @@ void cs_find_custom(const struct cs_detector *detector, struct cs_view *view)
 {
     for (size_t i = 0; i < detector->count; i++) {
         const struct custom *c = detector->customs[i];
-        if (c->level > view->level)
+        if (c->level > view->level || (i >= detector->house) != view->page->asked)
             continue;
         if (c->pattern) {
             find_pattern(c, view, (unsigned)i);

@@ -100,6 +100,8 @@ void cs_keyed_name(struct cs_view *view, struct cs_sense sense, size_t start, si
 /* --- custom.c --- */
 
 void cs_find_custom(const struct cs_detector *detector, struct cs_view *view);
+/* Did it come with a request? */
+bool cs_detector_asked(const struct cs_detector *detector, enum cs_pii kind, unsigned custom);
 /* As cs_hit, for one of these. */
 void cs_hit_custom(struct cs_view *view, unsigned custom, size_t start, size_t end);
 

@@ -12,10 +12,11 @@
 #include "privacy/address.h"
 #include "privacy/personal.h"
 
-#define BACK_MOST  72
-#define AHEAD_MOST 200
-#define NAME_MOST  7 /* words of a street's name */
-#define CUE_BACK   40
+#define BACK_MOST   72
+#define AHEAD_MOST  200
+#define NAME_MOST   7 /* words of a street's name */
+#define CUE_BACK    40
+#define LOWER_AHEAD 72
 
 /* What speaks for an address. */
 struct proof {
@@ -137,30 +138,65 @@ static bool is_capital(struct cs_words *t, unsigned i)
     return cs_word_is(t, i, CS_WORD) && cs_word_at(t, i)->cap;
 }
 
+/* "1012 LM Amsterdam" */
+static bool is_dutch(struct cs_words *t, unsigned i)
+{
+    const struct cs_word *w = cs_word_at(t, i + 1);
+    return cs_word_at(t, i)->digits == 4 && w->end - w->start == 2 &&
+           cs_is_upper(t->view->at[w->start]) && cs_is_upper(t->view->at[w->end - 1]) &&
+           is_capital(t, i + 2);
+}
+
+/* "D-10117", "CH-8001" */
+static bool is_abroad(struct cs_words *t, unsigned i)
+{
+    const struct cs_word *w = cs_word_at(t, i);
+    if (!cs_word_is(t, i, CS_WORD) || !w->mixed || w->end - w->start > 9)
+        return false;
+    const char *at = t->view->at + w->start;
+    size_t n = w->end - w->start, letters = 0;
+    while (letters < n && cs_is_upper(at[letters]))
+        letters++;
+    return letters > 0 && letters < 4 && n - letters >= 5 && at[letters] == '-';
+}
+
+/* Postcodes that a town follows: "75002 Paris", "1017 AB Amsterdam", "111 43 Stockholm", "00-590
+ * Warszawa", "D-10117 Berlin". Behind it, where the town begins, or 0. */
+static unsigned postcode_before(struct cs_words *t, unsigned i, int *points)
+{
+    const struct cs_word *w = cs_word_at(t, i);
+    *points = 3;
+    if (is_abroad(t, i))
+        return i + 1;
+    if (!cs_word_is(t, i, CS_WORD_NUMBER) || w->mixed)
+        return 0;
+    if (w->digits == 3 && cs_word_is(t, i + 1, CS_WORD_NUMBER) && cs_word_at(t, i + 1)->digits == 2)
+        return i + 2;
+    if (w->digits == 2 && w->end - w->start == 6)
+        return i + 1;
+    *points = w->digits == 5 ? 3 : is_dutch(t, i) ? 4 : 2;
+    return w->digits >= 4 && w->digits <= 6 ? i + 1 : 0;
+}
+
 /* A postcode, and what must stand around it; behind it, or 0. `bare`: no street is known yet. */
 static unsigned postcode(struct cs_words *t, unsigned i, bool parted, bool bare, int *points)
 {
     *points = 3;
     if (is_postcode(t, i))
         return i + 2;
-    if (!cs_word_is(t, i, CS_WORD_NUMBER) || cs_word_at(t, i)->mixed || (bare && is_year(t, i)))
+    if (is_year(t, i) && (bare || cs_word_is(t, i - 1, CS_WORD_BREAK)))
         return 0;
     unsigned digits = cs_word_at(t, i)->digits;
-    if (behind_state(t, i, digits))
+    bool number = cs_word_is(t, i, CS_WORD_NUMBER) && !cs_word_at(t, i)->mixed;
+    if (number && behind_state(t, i, digits))
         return i + 1;
-    /* "111 43 Stockholm", "110 00 Praha" */
-    if (parted && digits == 3 && cs_word_is(t, i + 1, CS_WORD_NUMBER) &&
-        cs_word_at(t, i + 1)->digits == 2 && is_capital(t, i + 2))
-        return i + 3;
-    if (digits < 4 || digits > 6)
-        return 0;
-    /* "75002 Paris", "1017 AB Amsterdam", "8001 Zuerich" */
-    *points = digits == 5 ? 3 : 2;
-    if (parted && is_capital(t, i + 1))
-        return town_behind(t, i + 1);
+    unsigned end = parted ? postcode_before(t, i, points) : 0;
+    if (end > 0 && is_capital(t, end))
+        return town_behind(t, end);
     /* "Springfield 62704" at the end */
     *points = 2;
-    return !cs_word_is(t, i - 1, CS_WORD_NUMBER) ? i + 1 : 0;
+    return number && digits >= 4 && digits <= 6 && !cs_word_is(t, i - 1, CS_WORD_NUMBER) ? i + 1
+                                                                                         : 0;
 }
 
 /* Town, state, postcode, country: behind them, or `i`. */
@@ -177,7 +213,8 @@ static unsigned tail(struct cs_words *t, unsigned i, struct proof *p)
             continue;
         }
         int points = 0;
-        unsigned end = k > i ? postcode(t, k, parted, p->points < 2, &points) : 0;
+        bool near = k == i && cs_word_at(t, k)->digits == 5 && is_capital(t, k + 1);
+        unsigned end = k > i || near ? postcode(t, k, parted || near, p->points < 2, &points) : 0;
         if (end > 0) {
             p->points += points + (breaks > 1);
             return end;
@@ -249,6 +286,14 @@ static bool is_before(struct cs_words *t, unsigned i)
     return true;
 }
 
+/* What the word for a street is worth. */
+static int type_points(struct cs_words *t, unsigned i)
+{
+    if (cs_word_has(t, i, CS_ROLE_TAIL))
+        return cs_word_has(t, i, CS_ROLE_WEAK) ? 2 : 3;
+    return cs_word_has(t, i, CS_ROLE_TYPE) ? 3 : 2;
+}
+
 /* The words of a name, from `first` on: behind the last. `typed`: behind that which is a street's
  * type, or 0. */
 static unsigned name_words(struct cs_words *t, unsigned first, bool before, struct proof *p,
@@ -264,7 +309,7 @@ static unsigned name_words(struct cs_words *t, unsigned first, bool before, stru
         bool type = k > first && cs_word_has(t, k, CS_ROLE_TYPE | CS_ROLE_SOFT);
         if (!type && !cs_word_has(t, k, CS_ROLE_TAIL))
             continue;
-        p->points = cs_word_has(t, k, CS_ROLE_TYPE | CS_ROLE_TAIL) ? 3 : 2;
+        p->points = type_points(t, k);
         p->typed = type && !cs_word_has(t, k, CS_ROLE_PART);
         *typed = k + 1;
     }
@@ -302,33 +347,39 @@ static unsigned name_after(struct cs_words *t, unsigned first, struct proof *p)
     return end;
 }
 
-static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
+/* Where the street's name begins behind its number at `i`; 0: it is no number of a house. */
+static unsigned name_start(struct cs_words *t, unsigned i)
 {
-    *p = (struct proof){.start = i};
-    if (i >= 1 && cs_word_has(t, i - 1, CS_ROLE_UNIT) && cs_word_at(t, i - 1)->cap) {
-        unsigned next = i + 1 + (unsigned)cs_word_is(t, i + 1, CS_WORD_COMMA);
-        if (is_house(t, next)) { /* "Flat 3, 12 High Street" */
-            p->start = i - 1;
-            p->points = 1;
-            i = next;
-        }
-    }
-    if (!is_house(t, i) || cs_word_is(t, i + 1, CS_WORD_COMMA))
-        return false;
-    unsigned name = i + 1;
+    bool comma = cs_word_is(t, i + 1, CS_WORD_COMMA); /* "12, rue de Rivoli" */
+    if (!is_house(t, i) || (comma && !cs_word_has(t, i + 2, CS_ROLE_PRE)))
+        return 0;
+    unsigned name = i + 1 + comma;
     if (is_house(t, name))
         name++;
     const struct cs_word *w = cs_word_at(t, name);
-    if (w->is == CS_WORD && !w->cap && w->end - w->start <= 3 &&
-        cs_word_has(t, name, CS_ROLE_PART) && cs_word_has(t, name + 1, CS_ROLE_PRE))
-        name++; /* bis, ter */
-    int unit = p->points;
-    unsigned end = name_after(t, name, p);
+    bool bis = cs_word_has(t, name, CS_ROLE_PART) && !w->cap && w->end - w->start <= 3;
+    return bis && cs_word_has(t, name + 1, CS_ROLE_PRE) ? name + 1 : name;
+}
+
+static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
+{
+    int unit = 0;
+    *p = (struct proof){.start = i};
+    unsigned next = i + 1 + cs_word_is(t, i + 1, CS_WORD_COMMA);
+    if (i > 0 && cs_word_has(t, i - 1, CS_ROLE_UNIT) && is_capital(t, i - 1) && is_house(t, next)) {
+        p->start = i - 1; /* "Flat 3, 12 High Street" */
+        unit = 1;
+        i = next;
+    }
+    unsigned name = name_start(t, i), end = name > 0 ? name_after(t, name, p) : 0;
     if (end == 0)
         return false;
-    if (p->points < 2 && is_year(t, p->start))
+    if (is_year(t, p->start) && (p->points < 3 || cs_word_at(t, p->start)->ranged))
         return false;
     p->points += unit;
+    /* A park or a drive, but it stands alone. */
+    if (p->typed && p->points == 2 && is_end(t, end) && (i == 0 || !is_capital(t, i - 1)))
+        p->points++;
     behind_street(t, end, p);
     if (p->lower)
         p->points -= 3;
@@ -360,7 +411,8 @@ static bool type_behind(struct cs_words *t, unsigned end, struct proof *p)
     }
     if (!is_capital(t, end - 1))
         return false;
-    p->points = cs_word_has(t, end - 1, CS_ROLE_TAIL) ? 3 : 0;
+    bool str = t->view->at[cs_word_at(t, end - 1)->end - 1] == '.';
+    p->points = !cs_word_has(t, end - 1, CS_ROLE_TAIL) ? -1 : str ? 3 : type_points(t, end - 1);
     p->start = end - 1;
     return true;
 }
@@ -374,8 +426,10 @@ static bool name_first(struct cs_words *t, unsigned i, struct proof *p)
     bool comma = i >= 2 && cs_word_is(t, i - 1, CS_WORD_COMMA); /* "Via Roma, 12" */
     if (!type_before(t, i - comma, p) && (comma || !type_behind(t, i, p)))
         return false;
-    if (p->points > 0)
-        behind_street(t, i + 1, p);
+    unsigned next = i + 1;
+    if (is_capital(t, next) && cs_word_at(t, next)->end - cs_word_at(t, next)->start == 1)
+        next++; /* "Storgatan 12 B" */
+    behind_street(t, next, p);
     return true;
 }
 
@@ -429,6 +483,60 @@ static bool military(struct cs_words *t, unsigned i, struct proof *p)
     return true;
 }
 
+/* "Church Lane, Bath BA1 1AA", "Elm Street, Springfield, IL 62704": without a number, from the
+ * postcode back. */
+static bool postcode_last(struct cs_words *t, unsigned i, struct proof *p)
+{
+    *p = (struct proof){.start = i, .end = i + 1, .points = 3};
+    bool state = cs_word_is(t, i, CS_WORD_NUMBER) && cs_word_at(t, i)->digits == 5 && i > 0 &&
+                 cs_word_has(t, i - 1, CS_ROLE_STATE);
+    if (i < 3 || (!state && !is_postcode(t, i - 1)))
+        return false;
+    unsigned street = 0, low = i > 14 ? i - 14 : 0;
+    for (unsigned k = i - 1; k > low; k--) {
+        if (cs_word_is(t, k - 1, CS_WORD_NUMBER) ||
+            (cs_word_is(t, k - 1, CS_WORD) && !is_name(t, k - 1, false)))
+            break;
+        bool joined = street > 0 && cs_word_is(t, k - 1, CS_WORD);
+        if (street > 0 && !joined)
+            break;
+        if (joined)
+            p->start = k - 1;
+        else if (cs_word_has(t, k - 1, CS_ROLE_TYPE | CS_ROLE_TAIL) && is_capital(t, k - 1))
+            p->start = street = k - 1;
+    }
+    return street > p->start;
+}
+
+/* A digit, so far ahead that a unit or a postcode might be it? Without capitals there must be one.
+ */
+static bool digit_ahead(const struct cs_view *view, size_t i)
+{
+    size_t stop = view->len - i > LOWER_AHEAD ? i + LOWER_AHEAD : view->len;
+    for (; i < stop; i++)
+        if (cs_is_digit(view->at[i]))
+            return true;
+    return false;
+}
+
+/* May a street's name, or a box, stand before the number at `at`? Without a capital its last word
+ * says so: "utca", "u.", "box". */
+static bool may_follow(const struct cs_view *view, size_t at)
+{
+    char folded[16];
+    size_t end = at - 1, low = at > 32 ? at - 32 : 0;
+    while (end > low && cs_one_of(view->at[end - 1], " .,"))
+        end--;
+    size_t i = end;
+    while (i > low && cs_letter_at(view, i - 1))
+        i--;
+    if (end == i || !cs_is_lower(view->at[i]))
+        return end > i;
+    size_t n =
+        end - i < sizeof folded ? cs_cue_fold(view->at + i, end - i, folded, sizeof folded) : 0;
+    return n > 0 && (cs_role_of(folded, n) & ~(unsigned)(CS_ROLE_DIR | CS_ROLE_MONTH));
+}
+
 /* Most numbers have nothing of an address about them. */
 static bool is_dull(const struct cs_view *view, size_t at)
 {
@@ -440,10 +548,12 @@ static bool is_dull(const struct cs_view *view, size_t at)
         return true;
     if (cs_is_letter(next) || next == '-' || next == '/')
         return false;
-    if (before == ' ' && at >= 2 &&
-        (cs_letter_at(view, at - 2) || cs_one_of(view->at[at - 2], ".,")))
-        return false; /* a name may stand before it */
-    return next != ' ' || (!cs_letter_at(view, end + 1) && !cs_is_digit(cs_view_at(view, end + 1)));
+    char word = next == ' ' ? cs_view_at(view, end + 1) : '\0';
+    if (word && (cs_is_upper(word) || cs_is_digit(word) || (unsigned char)word >= 0x80))
+        return false;
+    if (cs_is_lower(word) && digit_ahead(view, end + 1))
+        return false;
+    return before != ' ' || at < 3 || !may_follow(view, at);
 }
 
 /* "the corner of Auenweg 85 and Main Street" */
@@ -476,10 +586,24 @@ static bool is_address(struct cs_words *t, const struct proof *p)
     return (says & CS_CUE_PLACE) && p->points + (p->lower ? 1 : 2) >= 3;
 }
 
+static const struct proof *best_of(struct cs_words *t, struct proof *best)
+{
+    static bool (*const shapes[])(struct cs_words *, unsigned, struct proof *) = {
+        box, number_first, name_first, military, postcode_last};
+    *best = (struct proof){.points = -9};
+    for (size_t i = 0; i < CS_COUNT(shapes); i++) {
+        struct proof p;
+        if (!shapes[i](t, t->at, &p) || p.end <= p.start)
+            continue;
+        corner(t, &p);
+        if (p.points > best->points)
+            *best = p;
+    }
+    return best->end > best->start && is_address(t, best) ? best : NULL;
+}
+
 size_t cs_find_address(struct cs_view *view, size_t at)
 {
-    static bool (*const shapes[])(struct cs_words *, unsigned,
-                                  struct proof *) = {box, number_first, name_first, military};
     if (view->level < CS_PRIVACY_MEDIUM || is_dull(view, at))
         return at + 1;
     struct cs_words t;
@@ -491,19 +615,14 @@ size_t cs_find_address(struct cs_view *view, size_t at)
     cs_words_read(&t, from, to, at);
     if (t.at >= t.count || t.word[t.at].start != at)
         return at + 1;
-    for (size_t i = 0; i < CS_COUNT(shapes); i++) {
-        struct proof p;
-        if (!shapes[i](&t, t.at, &p) || p.end <= p.start)
-            continue;
-        corner(&t, &p);
-        if (!is_address(&t, &p))
-            continue;
-        size_t start = cs_word_at(&t, p.start)->start, end = cs_word_at(&t, p.end - 1)->end;
-        if (view->at[end - 1] == '.' && cs_word_at(&t, p.end - 1)->is == CS_WORD &&
-            !cs_word_has(&t, p.end - 1, CS_ROLE_TYPE | CS_ROLE_TAIL))
-            end--;
-        cs_hit(view, CS_PII_ADDRESS, start, end);
-        return end > at ? end : at + 1;
-    }
-    return at + 1;
+    struct proof proof;
+    const struct proof *p = best_of(&t, &proof);
+    if (!p)
+        return at + 1;
+    const struct cs_word *last = cs_word_at(&t, p->end - 1);
+    size_t start = cs_word_at(&t, p->start)->start, end = last->end;
+    if (view->at[end - 1] == '.' && last->is == CS_WORD && end - last->start > 5)
+        end--; /* the sentence's */
+    cs_hit(view, CS_PII_ADDRESS, start, end);
+    return end > at ? end : at + 1;
 }

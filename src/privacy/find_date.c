@@ -3,7 +3,7 @@
 
 #include "privacy/personal.h"
 
-#define CUE_BACK      40 /* how far before a date the word may stand that tells of a birth */
+#define CUE_BACK      56 /* how far before a date the word may stand that tells of a birth */
 #define MONTH_LONGEST 12
 
 /* Their names, folded, and how they are shortened. */
@@ -113,11 +113,13 @@ static size_t numeric(const struct cs_view *view, size_t at)
     if (!read_part(view, at, 4, &a) || a.digits == 3)
         return 0;
     char sep = cs_view_at(view, a.end);
-    if (!cs_one_of(sep, "-/."))
+    if (!cs_one_of(sep, "-/. "))
         return 0;
     if (!read_part(view, skip(view, a.end + 1, " ", 1), 2, &b) || cs_view_at(view, b.end) != sep)
         return 0;
     if (!read_part(view, skip(view, b.end + 1, " ", 1), a.digits == 4 ? 2 : 4, &c) || c.digits == 3)
+        return 0;
+    if (sep == ' ' && a.digits != 4 && c.digits != 4)
         return 0;
     return is_date(&a, &b, &c, sep) && ends_date(view, c.end) ? c.end : 0;
 }
@@ -248,11 +250,24 @@ size_t cs_date_end(const struct cs_view *view, size_t at, size_t *start)
     return end;
 }
 
+/* "(1984-02-03, birth date)", "1984-02-03 (DOB)": nothing follows that it might be about. */
+static bool said_behind(const struct cs_view *view, size_t end)
+{
+    if (!(cs_cues_after(view, end, CS_CUE_BIRTH) & CS_CUE_BIRTH))
+        return false;
+    size_t i = end;
+    while (i < view->len && i - end < CUE_BACK && !cs_one_of(view->at[i], ")]\n<|.;")) {
+        if (cs_is_digit(view->at[i]))
+            return false;
+        i++;
+    }
+    return i - end < CUE_BACK;
+}
+
 bool cs_date_is_birth(const struct cs_view *view, size_t start, size_t end)
 {
     if (view->sense.kind == CS_PII_DATE_OF_BIRTH && view->is_value)
         return true;
-    if (cs_cues_before(view, start, CUE_BACK, CS_CUE_BIRTH) & CS_CUE_BIRTH)
-        return true;
-    return (cs_cues_after(view, end, CS_CUE_BIRTH) & CS_CUE_BIRTH) != 0;
+    return (cs_cues_before(view, start, CUE_BACK, CS_CUE_BIRTH) & CS_CUE_BIRTH) ||
+           said_behind(view, end);
 }

@@ -31,6 +31,26 @@ static bool joined_version(char second, char before)
     return cs_one_of(before, "^~#");
 }
 
+/* Is there nothing before it on its line but blanks, the sign of a comment, a tag? */
+static bool begins_line(const struct cs_view *view, size_t at)
+{
+    size_t i = at;
+    while (i > 0 && at - i < 12 && cs_one_of(view->at[i - 1], " \t/#*"))
+        i--;
+    return i == 0 || view->at[i - 1] == '\n' || view->at[i - 1] == '>';
+}
+
+/* " Text", ". Text" */
+static bool behind_heading(const struct cs_view *view, size_t end)
+{
+    if (cs_view_at(view, end) == '.')
+        end++;
+    size_t i = end;
+    while (i - end < 3 && cs_view_at(view, i) == ' ')
+        i++;
+    return i > end && cs_is_letter(cs_view_at(view, i));
+}
+
 /* Things that are written the same: versions, numbers of headings. */
 static bool is_version(const struct cs_view *view, size_t at, size_t end, const unsigned octets[4])
 {
@@ -40,11 +60,19 @@ static bool is_version(const struct cs_view *view, size_t at, size_t end, const 
     if (octets[0] == 0 && octets[1] + octets[2] + octets[3] > 0)
         return true;
     bool small = octets[0] < 32 && octets[1] < 32 && octets[2] < 32 && octets[3] < 32;
-    if (small && (before == '\n' || before == '>') && cs_view_at(view, end) == ' ' &&
-        cs_is_letter(cs_view_at(view, end + 1))) /* a heading's */
+    if (small && begins_line(view, at) && behind_heading(view, end))
         return true;
     unsigned says = cs_cues_before(view, at, CUE_BACK, CS_CUE_VERSION | CS_CUE_HOST);
     return (says & CS_CUE_VERSION) != 0 && !(says & CS_CUE_HOST);
+}
+
+/* This machine, no machine, a mask: nobody's. */
+static bool is_nobody(const struct cs_view *view, const unsigned octets[4])
+{
+    if (view->level == CS_PRIVACY_HIGH)
+        return false;
+    return octets[0] == 127 || (octets[0] == 255 && octets[1] == 255) ||
+           octets[0] + octets[1] + octets[2] + octets[3] == 0;
 }
 
 size_t cs_ip4_end(const struct cs_view *view, size_t at)
@@ -62,7 +90,7 @@ size_t cs_ip4_end(const struct cs_view *view, size_t at)
     if (cs_is_wordy(view, i) || (next == '.' && cs_is_alnum(then)) ||
         (next == '-' && cs_is_letter(then)))
         return 0;
-    return is_version(view, at, i, octets) ? 0 : i;
+    return is_nobody(view, octets) || is_version(view, at, i, octets) ? 0 : i;
 }
 
 static bool is_hex(char c)
@@ -132,19 +160,22 @@ size_t cs_find_ip6(struct cs_view *view, size_t at)
         return go_on;
     if (!r.digits && r.colons < 4) /* "::" of a language, "Foo::Bee" */
         return go_on;
-    if (is_ip6(view->at + r.start, r.end - r.start))
+    bool nobody = r.end - r.start <= 3 && view->level < CS_PRIVACY_HIGH; /* "::1" */
+    bool card = r.colons == 7 && r.end - r.start == 23;                  /* eight pairs */
+    if (!nobody && !card && is_ip6(view->at + r.start, r.end - r.start))
         cs_hit(view, CS_PII_IP_ADDRESS, r.start, r.end);
     return go_on;
 }
 
 size_t cs_ip_keyed(const struct cs_view *view, size_t start, size_t end)
 {
-    struct cs_view part = {.at = view->at, .len = end};
+    struct cs_view part = {.at = view->at, .len = end, .level = view->level};
     size_t stop = cs_ip4_end(&part, start);
     if (stop > 0)
         return stop;
     for (stop = start;
          stop < end && (is_hex(view->at[stop]) || view->at[stop] == ':' || view->at[stop] == '.');)
         stop++;
-    return is_ip6(view->at + start, stop - start) ? stop : 0;
+    bool nobody = stop - start <= 3 && view->level < CS_PRIVACY_HIGH;
+    return !nobody && is_ip6(view->at + start, stop - start) ? stop : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "privacy/personal.h"
 
+#define AREA_MOST 12 /* bytes of a country's and an area's code */
 #define LOOK_MOST 64 /* bytes of one number with all its groups */
 
 /* One byte of ASCII for a blank or a dash of Unicode, and how long that is; 0: none. */
@@ -26,31 +27,36 @@ static char sign_at(const struct cs_view *view, size_t i, size_t *len)
     return '\0';
 }
 
-/* What stands between two groups; where the next one begins, or 0. */
-static size_t next_group(const struct cs_view *view, size_t i, bool open, char *sep)
+/* Behind the ')' of an area's code. */
+static size_t behind_area(const struct cs_view *view, size_t i, char *sep)
+{
+    size_t len;
+    *sep = ')';
+    if (cs_one_of(sign_at(view, i, &len), " -./"))
+        i += len;
+    return cs_is_digit(cs_view_at(view, i)) ? i : 0;
+}
+
+/* What stands between two groups, behind that which ends at `i`, of the number from `at` on; where
+ * the next one begins, or 0. */
+static size_t next_group(const struct cs_view *view, size_t at, size_t i, bool open, char *sep)
 {
     size_t len;
     char c = sign_at(view, i, &len);
-    if (open) {
-        if (c != ')')
-            return 0;
-        *sep = ')';
-        i += len;
-        c = sign_at(view, i, &len);
-        if (c == ' ' || c == '-' || c == '.' || c == '/')
-            i += len;
-        return cs_is_digit(cs_view_at(view, i)) ? i : 0;
-    }
+    if (open)
+        return c == ')' ? behind_area(view, i + len, sep) : 0;
     if (c == '(') {
         *sep = '(';
         return cs_is_digit(cs_view_at(view, i + 1)) ? i + 1 : 0;
     }
-    if (c != ' ' && c != '-' && c != '.' && c != '/')
+    if (!cs_one_of(c, " -./"))
         return 0;
     *sep = c;
     i += len;
-    if (c == ' ' && (cs_view_at(view, i) == '-' || cs_view_at(view, i) == '/') &&
-        cs_view_at(view, i + 1) == ' ') { /* "555 - 1234" */
+    /* "555 - 1234"; a slash with blanks only parts the area: else another number follows. */
+    char sign = cs_view_at(view, i);
+    if (c == ' ' && (sign == '-' || (sign == '/' && i - at < AREA_MOST)) &&
+        cs_view_at(view, i + 1) == ' ') {
         *sep = '-';
         i += 2;
     }
@@ -93,7 +99,7 @@ bool cs_digits_read(const struct cs_view *view, size_t at, struct cs_digits *d)
         d->group[d->count].first = d->total - (unsigned)(i - start);
         d->group[d->count].sep = sep;
         d->count++;
-        size_t next = next_group(view, i, sep == '(', &sep);
+        size_t next = next_group(view, at, i, sep == '(', &sep);
         if (next == 0)
             break;
         if (d->count == CS_GROUPS || d->total == CS_DIGITS) {
@@ -117,8 +123,7 @@ bool cs_open_before(const struct cs_view *view, size_t at)
             return false;
         return !(at >= 3 && (unsigned char)view->at[at - 3] >= 0xE2);
     }
-    return (c == '.' || c == '-' || c == '/' || c == ',') && at >= 2 &&
-           cs_is_digit(view->at[at - 2]);
+    return (c == '.' || c == '-' || c == '/') && at >= 2 && cs_is_digit(view->at[at - 2]);
 }
 
 bool cs_open_behind(const struct cs_view *view, size_t end)
@@ -165,17 +170,24 @@ static size_t word_end(const struct cs_view *view, size_t i)
     return i;
 }
 
+/* Nothing but digits and blanks: a date only where the text says so. */
+static bool is_bare(const struct cs_view *view, size_t start, size_t end)
+{
+    for (size_t i = start; i < end; i++)
+        if (!cs_is_digit(view->at[i]) && view->at[i] != ' ')
+            return false;
+    return true;
+}
+
 static size_t birth(struct cs_view *view, size_t at)
 {
     size_t start, end = cs_date_end(view, at, &start);
     if (end == 0)
         return 0;
-    bool compact = end - start == 8 && cs_is_digit(view->at[start + 2]) &&
-                   cs_is_digit(view->at[start + 4]) && cs_is_digit(view->at[start + 5]);
     if (view->level >= CS_PRIVACY_MEDIUM && cs_date_is_birth(view, start, end))
         cs_hit(view, CS_PII_DATE_OF_BIRTH, start, end);
-    else if (compact)
-        return 0; /* any eight digits */
+    else if (is_bare(view, start, end))
+        return 0;
     return end;
 }
 
@@ -232,9 +244,16 @@ static size_t dotted(struct cs_view *view, size_t at, size_t end)
     return found == 0 && digits == 8 ? birth(view, at) : found;
 }
 
+/* "10.0.0.1-10.0.0.9": the second one. */
+static bool is_range(const struct cs_view *view, size_t at)
+{
+    return at > 1 && view->at[at - 1] == '-' && cs_is_digit(view->at[at - 2]) &&
+           cs_hit_at(view, at - 2, at - 1);
+}
+
 size_t cs_find_number(struct cs_view *view, size_t at)
 {
-    if (cs_open_before(view, at))
+    if (cs_open_before(view, at) && !is_range(view, at))
         return word_end(view, at + 1);
     size_t end = at;
     bool sign = !cs_is_digit(view->at[at]);

@@ -177,7 +177,7 @@ static enum sure with_trunk(const struct cs_digits *d, unsigned *last)
 }
 
 /* "98765 43210", "612 345 678", "11 98427-6314", "0412 345 678": only where it stands alone. */
-static enum sure grouped(const struct cs_digits *d, unsigned *last)
+static enum sure any_groups(const struct cs_digits *d, unsigned *last)
 {
     unsigned digits = 0, i = 0;
     while (i < d->count && i < 6 && digits + d->group[i].len <= 13) {
@@ -248,12 +248,17 @@ static enum sure shape_of(const struct cs_digits *d, unsigned *last)
         if (sure != NO)
             return d->count > 1 && d->group[1].sep != '.' ? LIKELY : POSSIBLE;
     }
+    /* "8 (916) 555-01-23", "1 (415) 555-0134" */
+    if (d->group[0].len == 1 && d->count > 2 && d->group[1].sep == '(' && d->total == 11) {
+        *last = d->count - 1;
+        return CERTAIN;
+    }
     sure = north_american(d, last);
     if (sure == NO)
         sure = with_area(d, last);
     if (sure == NO)
         sure = with_trunk(d, last);
-    return sure == NO ? grouped(d, last) : sure;
+    return sure == NO ? any_groups(d, last) : sure;
 }
 
 /* Numbers to both sides: a row of a table. */
@@ -284,9 +289,40 @@ static bool is_said(const struct cs_view *view, const struct cs_digits *d, unsig
         return true;
     if (says & CS_CUE_CALL)
         return digits >= (last > 0 ? 7u : 9u) && !is_clock(d) && d->group[0].len < 12;
-    if ((says & CS_CUE_NUMBER) && !(says & CS_CUE_OTHER))
-        return last > 0 && digits >= 8 && d->group[1].sep != '.';
-    return false;
+    if (!(says & CS_CUE_NUMBER) || (says & CS_CUE_OTHER))
+        return false;
+    if (says & CS_CUE_MINE) /* "my new number is" */
+        return digits >= (last > 0 ? 7u : 9u) && digits <= 13 && !is_clock(d);
+    return last > 0 && digits >= 8 && d->group[1].sep != '.';
+}
+
+/* The number that ends at `end` was found, and is said to be nothing else. */
+static bool was_phone(const struct cs_view *view, size_t end)
+{
+    if (end == 0 || !cs_is_digit(view->at[end - 1]) || !cs_hit_at(view, end - 1, end))
+        return false;
+    size_t i = end, low = end > 24 ? end - 24 : 0;
+    while (i > low && (cs_is_digit(view->at[i - 1]) || cs_one_of(view->at[i - 1], " ()+-./")))
+        i--;
+    return !(cs_cues_before(view, i, CUE_BACK, NO_PHONE | CS_CUE_PHONE) & NO_PHONE);
+}
+
+/* Behind such a number, and "or", "/", ", ": one more of them. */
+static bool is_next(const struct cs_view *view, size_t at, bool grouped)
+{
+    size_t i = at, low = at > 8 ? at - 8 : 0;
+    while (i > low && cs_one_of(view->at[i - 1], " ,;/|"))
+        i--;
+    size_t end = i;
+    while (i > low && cs_is_letter(view->at[i - 1]))
+        i--;
+    bool word = end > i && end - i <= 4, slash = memchr(view->at + end, '/', at - end) != NULL;
+    bool blank = end < at && view->at[at - 1] == ' '; /* cells of a table stand without */
+    if (!word && !slash && !(blank && grouped && end == i))
+        return false;
+    while (i > low && cs_one_of(view->at[i - 1], " ,"))
+        i--;
+    return was_phone(view, i);
 }
 
 static bool is_believed(const struct cs_view *view, const struct cs_digits *d, unsigned last,
@@ -296,10 +332,13 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
         return d->plus || d->group[0].sep == '(' ||
                !(cs_cues_before(view, d->start, NEAR_BACK, CS_CUE_PHONE | CS_CUE_CALL) &
                  CS_CUE_OTHER);
-    unsigned says = cs_cues_before(view, d->start, CUE_BACK, CS_CUE_PHONE | CS_CUE_CALL | NO_PHONE);
+    unsigned says = cs_cues_before(view, d->start, CUE_BACK,
+                                   CS_CUE_PHONE | CS_CUE_CALL | CS_CUE_MINE | NO_PHONE);
     if (says & NO_PHONE)
         return false;
     if (is_said(view, d, last, says))
+        return true;
+    if (!(says & CS_CUE_OTHER) && d->total >= 7 && is_next(view, d->start, d->count > 1))
         return true;
     if ((says & CS_CUE_OTHER) || in_row(view, d, last))
         return false;
@@ -307,9 +346,19 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
                               is_plausible(d, last, d->group[last].first + d->group[last].len));
 }
 
+/* "+4953-09709", "-0343-03830": a place on the map, or less than nothing. */
+static bool is_signed(const struct cs_view *view, const struct cs_digits *d)
+{
+    if (d->plus && d->count == 2 && d->group[1].sep == '-' && d->digits[d->group[1].first] == '0' &&
+        d->group[0].len + 1 == d->group[1].len)
+        return true;
+    return !d->plus && d->start > 1 && view->at[d->start - 1] == '-' &&
+           cs_one_of(view->at[d->start - 2], " \t\n=,[");
+}
+
 size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)
 {
-    if (d->total < 6)
+    if (d->total < 6 || is_signed(view, d))
         return 0;
     unsigned last = 0;
     enum sure sure = shape_of(d, &last);

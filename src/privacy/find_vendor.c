@@ -112,8 +112,10 @@ static size_t look(struct cs_view *view, size_t at, const struct cs_vendor_lead 
     bool glued = at && cs_is_alnum(view->at[at - 1]);
     for (size_t i = 0; i < lead->count; i++) {
         const struct cs_vendor *row = &lead->rows[i];
-        size_t n = strlen(row->prefix);
-        if (n > left || memcmp(text, row->prefix, n) != 0 || (glued && !(row->flags & CS_V_GLUED)))
+        size_t n = 1; /* the first byte is that of the lead */
+        while (row->prefix[n] && n < left && text[n] == row->prefix[n])
+            n++;
+        if (row->prefix[n] || (glued && !(row->flags & CS_V_GLUED)))
             continue;
         if (row->find) {
             size_t next = row->find(view, at, at + n);

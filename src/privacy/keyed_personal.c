@@ -108,9 +108,11 @@ static bool is_envelope(const struct cs_view *view, size_t start, size_t end)
 {
     unsigned words = 0, capitals = 0;
     for (size_t i = start; i < end; i++) {
+        char c = view->at[i];
+        if (cs_one_of(c, "(+;"))
+            return false; /* a program */
         if (i > start && view->at[i - 1] != ' ' && view->at[i - 1] != '\n')
             continue;
-        char c = view->at[i];
         words++;
         capitals += cs_is_upper(c) || cs_is_digit(c) || (unsigned char)c >= 0xC3;
     }

@@ -15,6 +15,7 @@
 #include "privacy/vault.h"
 
 #define LEVELS 3 /* of escapes that are undone */
+#define TURNS  8
 
 enum source { FOUND, TOKEN, KNOWN };
 
@@ -26,6 +27,7 @@ struct piece {
     uint8_t escapes;
     const struct cs_span *span; /* FOUND */
     uint32_t entry;             /* KNOWN */
+    bool revealed;              /* to the tool whose answer it is */
 };
 
 struct pieces {
@@ -59,6 +61,12 @@ void cs_masked_add(struct cs_masked *sum, const struct cs_masked *more)
 
 /* --- what else is in the text --- */
 
+/* How often a value that was revealed has come back. */
+struct turn {
+    uint32_t entry;
+    unsigned count;
+};
+
 struct job {
     const struct cs_mask *how;
     struct cs_str text;
@@ -69,6 +77,7 @@ struct job {
     /* How quotes are written where the last number stood, and how far was looked for that. */
     size_t quoted_to;
     unsigned backslashes;
+    struct turn turns[TURNS];
 };
 
 static void job_done(struct job *j)
@@ -146,7 +155,8 @@ static int look_for(struct job *j, unsigned level, struct cs_str text, const str
         /* What it has written itself is left to the rules: else its guess would be confirmed. */
         if (!revealed && j->how->own && cs_own_has(j->how->own, (enum cs_pii)e->kind, e->raw))
             continue;
-        note(j, level, hit.start, hit.end, (struct piece){.source = KNOWN, .entry = hit.tag});
+        note(j, level, hit.start, hit.end,
+             (struct piece){.source = KNOWN, .entry = hit.tag, .revealed = revealed});
         if (!is_together(j, &j->pieces.at[j->pieces.count - 1]))
             j->pieces.count--;
     }
@@ -170,13 +180,6 @@ static int look_at_level(struct job *j, unsigned level, struct cs_str text, stru
     if (how->revealed && look_for(j, level, text, &how->revealed->known, true, err) < 0)
         return -1;
     return look_for(j, level, text, &how->vault->known, false, err);
-}
-
-static bool begins_like_json(struct cs_str text)
-{
-    const char *end = text.at + text.len;
-    const char *p = text.len ? cs_json_skip_space(text.at, end) : end;
-    return p < end && (*p == '{' || *p == '[' || *p == '"');
 }
 
 static int look(struct job *j, struct cs_err *err)
@@ -235,6 +238,36 @@ static void keep_tokens(struct job *j)
     for (size_t i = 0; i < kept; i++)
         if (p->at[i].source != TOKEN)
             p->at[p->count++] = p->at[i];
+}
+
+static bool is_asked(const struct job *j, const struct piece *p)
+{
+    return p->source == FOUND &&
+           cs_detector_asked(j->how->detector, (enum cs_pii)p->span->kind, p->span->custom);
+}
+
+/* A pattern of the request's does not touch what is known: else it would tell what that is like. */
+static void drop_asked(struct job *j)
+{
+    struct pieces *p = &j->pieces;
+    size_t kept = 0, end = 0, start = SIZE_MAX, to;
+    for (size_t i = 0; i < p->count; i++) {
+        if (is_asked(j, &p->at[i]) && p->at[i].start < end)
+            continue;
+        if (p->at[i].source == KNOWN && p->at[i].end > end)
+            end = p->at[i].end;
+        p->at[kept++] = p->at[i];
+    }
+    to = kept;
+    for (size_t i = kept; i-- > 0;) {
+        if (is_asked(j, &p->at[i]) && p->at[i].end > start)
+            continue;
+        if (p->at[i].source == KNOWN)
+            start = p->at[i].start;
+        p->at[--to] = p->at[i];
+    }
+    p->count = kept - to;
+    memmove(p->at, p->at + to, p->count * sizeof *p->at);
 }
 
 /* Disjoint: what lies within another is part of it; of what overlaps, the second begins where the
@@ -308,6 +341,23 @@ static bool is_key(const struct job *j, const struct piece *p)
     return j->is_json && at < end && *at == ':';
 }
 
+/* The program has written it itself, besides, and this may be what it has written. */
+static bool is_written(struct job *j, const struct piece *p, const struct cs_entry *e)
+{
+    const struct cs_mask *how = j->how;
+    struct turn *turn = j->turns;
+    char text[CS_TOKEN_MAX];
+    if (!p->revealed || !how->own || !cs_own_has(how->own, (enum cs_pii)e->kind, e->raw))
+        return false;
+    while (turn < j->turns + TURNS && turn->count && turn->entry != p->entry)
+        turn++;
+    if (turn == j->turns + TURNS)
+        return false;
+    turn->entry = p->entry;
+    return cs_own_turn(how->own, e->raw, cs_strn(text, cs_vault_text(how->vault, e, text)),
+                       turn->count++);
+}
+
 static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, struct cs_value *value,
                                        bool *fresh, struct cs_err *err)
 {
@@ -327,8 +377,10 @@ static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, str
     /* Something else has the beginning of it, or it is a key, which have to stay apart. */
     bool cut = raw.len != e->raw.len;
     bool variant = !cut && !cs_str_eq(raw, e->raw) && is_key(j, p);
-    if (value->is_number == e->is_number && !variant && !cut)
+    bool written = is_written(j, p, e);
+    if (value->is_number == e->is_number && !variant && !cut && !written)
         return e;
+    value->program |= written;
     if (variant || cut) {
         value->raw = raw;
         value->exact |= variant;
@@ -337,6 +389,23 @@ static struct cs_entry *entry_of_known(struct job *j, const struct piece *p, str
     e = cs_vault_put(vault, value, fresh, err);
     value->name = (struct cs_str){0};
     return e;
+}
+
+/* The password of a connection string is known by itself from then on. */
+static struct cs_entry *know_core(struct job *j, const struct cs_span *span, struct cs_entry *e,
+                                  struct cs_err *err)
+{
+    struct cs_vault *vault = j->how->vault;
+    size_t index = (size_t)(e - vault->entries), size = span->core_end - span->core_start;
+    struct cs_str core = cs_strn(j->text.at + span->core_start, size);
+    bool fresh;
+    if (size == 0 || size == span->end - span->start || memchr(core.at, '\\', size))
+        return e;
+    struct cs_value value = {.kind = CS_PII_PASSWORD,
+                             .name = cs_str(cs_pii_name(CS_PII_PASSWORD)),
+                             .raw = core,
+                             .server = j->how->server};
+    return cs_vault_put(vault, &value, &fresh, err) ? &vault->entries[index] : NULL;
 }
 
 static struct cs_entry *entry_of_found(struct job *j, const struct piece *p, struct cs_value *value,
@@ -352,6 +421,8 @@ static struct cs_entry *entry_of_found(struct job *j, const struct piece *p, str
         value->program |= how->own && cs_own_has(how->own, value->kind, value->raw);
     }
     struct cs_entry *e = cs_vault_put(how->vault, value, fresh, err);
+    if (e && value->kind == CS_PII_CONNECTION_STRING && !value->program)
+        e = know_core(j, span, e, err);
     /* Keys that were different stay so. */
     if (e && span && span->is_key && !cs_str_eq(e->raw, value->raw)) {
         value->exact = true;
@@ -419,6 +490,17 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Before the first of them has a token, nobody else's text may look like one. */
+static void name_customs(const struct cs_mask *how)
+{
+    for (unsigned i = 0; how->detector; i++) {
+        struct cs_str name = cs_detector_name(how->detector, CS_PII_CUSTOM, i);
+        if (name.at == cs_pii_name(CS_PII_CUSTOM))
+            break;
+        cs_vault_name(how->vault, CS_PII_CUSTOM, name);
+    }
+}
+
 int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs_spans *spans,
                   struct cs_buf *out, struct cs_masked *masked, struct cs_err *err)
 {
@@ -428,8 +510,9 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
                     .text = text,
                     .place = {.text = text},
                     .is_json = how->form == CS_FORM_JSON ||
-                               (how->form == CS_FORM_GUESS && begins_like_json(text))};
+                               (how->form == CS_FORM_GUESS && cs_like_json(text))};
     uint64_t began = now_us();
+    name_customs(how);
     masked = masked ? masked : &none;
     masked->bytes += text.len;
     if (look(&j, err) < 0)
@@ -447,6 +530,7 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
         qsort(j.pieces.at, j.pieces.count, sizeof *j.pieces.at, by_place);
         if (!how->literals)
             keep_tokens(&j);
+        drop_asked(&j);
         part(&j.pieces);
         if (j.pieces.count)
             result = write_all(&j, out, masked, err);
@@ -455,13 +539,29 @@ int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs
     return result;
 }
 
+/* What a token says must not be a hint at what stands beside it: [DATE_OF_BIRTH_1] names no birth.
+ */
+static struct cs_str starred(const struct cs_mask *how, struct cs_str text, struct cs_buf *copy)
+{
+    struct cs_token t;
+    if (how->literals)
+        return text;
+    for (size_t from = 0; cs_token_next(text, from, cs_vault_named, how->vault, &t); from = t.end) {
+        if (copy->len == 0)
+            cs_buf_putstr(copy, text);
+        memset(copy->at + (t.name.at - text.at), 'X', t.name.len);
+    }
+    return copy->len ? cs_buf_str(copy) : text;
+}
+
 int cs_mask(const struct cs_mask *how, struct cs_str text, struct cs_buf *out,
             struct cs_masked *masked, struct cs_err *err)
 {
     CS_AUTO(cs_spans_done) struct cs_spans spans = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf copy = {0};
     uint64_t began = now_us();
     if (how->level != CS_PRIVACY_OFF)
-        cs_scan(how->detector, how->level, how->form, text, &spans);
+        cs_scan(how->detector, how->level, how->form, starred(how, text, &copy), &spans);
     uint64_t scanned = now_us() - began;
     int result = cs_mask_spans(how, text, &spans, out, masked, err);
     if (masked)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "privacy/vault.h"
 
-#define FIRST_BLOCK ((size_t)64 << 10)
+#define FIRST_BLOCK ((size_t)16 << 10)
 #define BLOCK       ((size_t)1 << 20)
 
 struct cs_locked_block {

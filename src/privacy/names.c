@@ -174,14 +174,32 @@ static enum cs_name_tag judge(void *ctx, struct cs_around *a)
 static void found(void *ctx, size_t start, size_t end)
 {
     struct looking *l = ctx;
-    cs_hit(l->view, CS_PII_PERSON, start, end);
+    if (!cs_name_doubtful(l->view, start, end))
+        cs_hit(l->view, CS_PII_PERSON, start, end);
+}
+
+/* Values that are no words: ids, links, times, paths. */
+static bool worth_reading(const struct cs_view *view)
+{
+    bool letters = false;
+    if (!view->is_value || view->len > 256)
+        return view->len > 1;
+    for (size_t i = 0; i < view->len; i++) {
+        unsigned char c = (unsigned char)view->at[i];
+        if (c == ' ' || c == '\n' || c == '\t')
+            return true;
+        if (cs_is_digit((char)c) || c == '/' || c == '_' || c == ':' || c == '=')
+            return memchr(view->at + i, ' ', view->len - i) != NULL;
+        letters |= cs_is_letter((char)c) || c >= 0x80;
+    }
+    return letters && view->len > 1;
 }
 
 void cs_find_names(struct cs_view *view)
 {
     struct looking l = {.view = view};
     struct cs_name_eye eye = {.judge = judge, .found = found, .ctx = &l};
-    if (view->level < CS_PRIVACY_MEDIUM)
+    if (view->level < CS_PRIVACY_MEDIUM || !worth_reading(view))
         return;
     l.lean = cs_name_lean(view->level);
     cs_names_read(cs_strn(view->at, view->len), view->key, view->is_value,

@@ -122,6 +122,11 @@ void cs_names_read(struct cs_str text, struct cs_str key, bool is_value, bool hi
 /* Words of a name that is known from elsewhere. */
 void cs_name_keep(struct cs_view *view, const struct cs_name_word *words, size_t count);
 
+/* --- names_doubt.c --- */
+
+/* The model takes it for a name, but it stands like a word of a program. */
+bool cs_name_doubtful(const struct cs_view *view, size_t start, size_t end);
+
 /* --- names_model.c --- */
 
 #define CS_NAME_FEATURES 48

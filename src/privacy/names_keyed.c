@@ -57,6 +57,17 @@ static bool read_value(struct cs_str text, struct value *v)
     return v->count > 0 && v->count <= WORDS;
 }
 
+/* Does it speak against a name of a person? */
+static bool speaks_against(struct cs_name_word *w)
+{
+    unsigned c = cs_name_word_classes(w);
+    bool name = CS_GAZ_FIRST(c) || CS_GAZ_LAST(c);
+    if (w->shape == CS_SHAPE_UPPER)
+        return !name || CS_GAZ_STOP(c);
+    return (w->shape != CS_SHAPE_CAP && w->shape != CS_SHAPE_INNER) || CS_GAZ_STOP(c) ||
+           (CS_GAZ_WORD(c) == 3 && CS_GAZ_FIRST(c) < 2 && CS_GAZ_LAST(c) < 2);
+}
+
 /* As good as a sure key: a first name that is little else, and nothing that speaks against it. */
 static bool looks_like_one(struct value *v, size_t from)
 {
@@ -64,21 +75,12 @@ static bool looks_like_one(struct value *v, size_t from)
     for (size_t i = from; i < v->count; i++) {
         struct cs_name_word *w = &v->words[i];
         unsigned c = cs_name_word_classes(w);
-        bool name = CS_GAZ_FIRST(c) || CS_GAZ_LAST(c);
-        if (w->shape == CS_SHAPE_LOWER) {
-            if (i == from || i + 1 == v->count || w->letters > 3)
-                return false;
+        bool particle = w->shape == CS_SHAPE_LOWER && w->letters <= 3;
+        if (w->shape == CS_SHAPE_INITIAL || (particle && i > from && i + 1 < v->count))
             continue;
-        }
-        if (w->shape == CS_SHAPE_INITIAL)
-            continue;
-        if ((w->shape != CS_SHAPE_CAP && w->shape != CS_SHAPE_INNER &&
-             w->shape != CS_SHAPE_UPPER) ||
-            CS_GAZ_STOP(c) || (CS_GAZ_WORD(c) == 3 && CS_GAZ_FIRST(c) < 2 && CS_GAZ_LAST(c) < 2))
+        if (speaks_against(w))
             return false;
         whole++;
-        if (w->shape == CS_SHAPE_UPPER && !name)
-            return false;
         good += (CS_GAZ_FIRST(c) >= 2 || CS_GAZ_LAST(c) >= 3) && CS_GAZ_WORD(c) < 2;
     }
     return whole >= 2 && whole <= 4 && good >= 1 && CS_GAZ_FIRST(v->words[from].classes) >= 1;

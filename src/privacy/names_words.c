@@ -99,12 +99,45 @@ static void spell(struct spelling *s, const char *at, size_t n, char folded, boo
     s->letters++;
 }
 
+/* The plain ones, which are nearly all. */
+static size_t spell_ascii(const struct cs_name_words *t, size_t i, struct spelling *spelling)
+{
+    struct spelling s = *spelling;
+    size_t from = i;
+    for (; i < t->len && cs_is_letter(t->at[i]); i++) {
+        unsigned char c = (unsigned char)t->at[i] | 0x20;
+        bool upper = c != (unsigned char)t->at[i];
+        s.hash = (s.hash ^ c) * HASH_STEP;
+        s.ends = s.ends << 8 | c;
+        if (s.letters < 3)
+            s.begins = s.ends;
+        s.letters++;
+        s.uppers += upper;
+        s.inner += upper && s.last_lower;
+        s.last_lower = !upper;
+    }
+    if (i > from) {
+        s.ends &= 0xFFFFFF;
+        s.begins &= 0xFFFFFF;
+        if (spelling->letters == 0)
+            s.first_upper = t->at[from] < 'a';
+        *spelling = s;
+    }
+    return i;
+}
+
 static size_t spell_letters(const struct cs_name_words *t, size_t i, struct spelling *s)
 {
     char folded;
     bool upper;
-    for (size_t n; (n = letter(t, i, &folded, &upper)) > 0; i += n)
+    i = spell_ascii(t, i, s);
+    while (i < t->len && (unsigned char)t->at[i] >= 0x80) {
+        size_t n = letter(t, i, &folded, &upper);
+        if (n == 0)
+            break;
         spell(s, t->at + i, n, folded, upper);
+        i = spell_ascii(t, i + n, s);
+    }
     return i;
 }
 
@@ -397,6 +430,8 @@ static bool begins(const struct cs_name_words *t, size_t i)
 {
     char c = t->at[i], folded;
     bool upper;
+    if (c == ' ')
+        return false;
     if (c == '@' || c == '#')
         return i + 1 < t->len && cs_is_letter(t->at[i + 1]);
     return cs_is_alnum(c) || ((unsigned char)c >= 0x80 && letter(t, i, &folded, &upper) > 0);
@@ -406,8 +441,14 @@ bool cs_name_words_next(struct cs_name_words *t, struct cs_name_word *w)
 {
     struct between b = {.gap = t->next == 0 ? CS_GAP_START : CS_GAP_NONE};
     size_t i = t->next;
-    while (i < t->len && !begins(t, i))
-        i = read_gap(t, i, &b);
+    while (i < t->len && !begins(t, i)) {
+        if (t->at[i] == ' ') {
+            join_gap(t, &b, CS_GAP_SPACE);
+            i++;
+        } else {
+            i = read_gap(t, i, &b);
+        }
+    }
     if (i >= t->len)
         return false;
     if (b.gap == CS_GAP_COMMA && !b.blank)

@@ -16,6 +16,7 @@
 #define GRAM      4 /* bytes */
 #define GRAM_BITS 16
 #define WORK      ((size_t)256 << 20) /* bytes that may be searched for all values of one answer */
+#define TURNS     64
 
 struct cs_own {
     struct cs_buf text;   /* lower case, no blanks; each level of escapes */
@@ -124,6 +125,34 @@ bool cs_own_has(const struct cs_own *own, enum cs_pii kind, struct cs_str raw)
         if (cs_is_digit(raw.at[i]))
             cs_buf_putc(&folded, raw.at[i]);
     return folded.len >= GRAM && has(own, cs_buf_str(&own->digits), cs_buf_str(&folded));
+}
+
+/* Where `what` is next, or the end. */
+static size_t next_at(struct cs_str in, size_t from, struct cs_str what)
+{
+    const char *at = from < in.len ? memmem(in.at + from, in.len - from, what.at, what.len) : NULL;
+    return at ? (size_t)(at - in.at) : in.len;
+}
+
+bool cs_own_turn(const struct cs_own *own, struct cs_str raw, struct cs_str token, unsigned n)
+{
+    CS_AUTO(cs_buf_wipe) struct cs_buf value = {0}, name = {0};
+    uint64_t order = 0; /* a bit for each: it was written */
+    unsigned count = 0;
+    fold(raw, &value);
+    fold(token, &name);
+    const char *end = memchr(own->text.at, '\0', own->text.len);
+    struct cs_str text = cs_strn(own->text.at, end ? (size_t)(end - own->text.at) : own->text.len);
+    for (size_t at = 0; count < TURNS && value.len && name.len && text.len <= *own->work;) {
+        *own->work -= text.len;
+        size_t written = next_at(text, at, cs_buf_str(&value));
+        size_t put = next_at(text, at, cs_buf_str(&name));
+        if (written == text.len && put == text.len)
+            break;
+        order |= (uint64_t)(written < put) << count++;
+        at = written < put ? written + value.len : put + name.len;
+    }
+    return count > 0 && order >> n % count & 1;
 }
 
 /* --- what was put in --- */

@@ -58,6 +58,7 @@ struct cs_page {
     enum cs_privacy_level level;
     uint32_t kinds; /* bits of those that are looked for */
     bool customs;   /* are there any? */
+    bool asked;     /* only those of a request are looked for */
     bool json;      /* the form */
     struct cs_spans *spans;
     struct cs_name_memory *names;
@@ -68,6 +69,8 @@ struct cs_page {
     struct cs_hits spare;
     size_t settled;
     struct cs_kept_key kept[CS_KEYS_KEPT];
+    unsigned turn;
+    size_t secret_end; /* of the view: a value that a key made a secret goes up to here */
 };
 
 /* --- layers.c --- */
@@ -127,6 +130,7 @@ extern const size_t cs_key_row_count;
 
 /* Kinds that were switched off, as bits. */
 uint32_t cs_detector_off(const struct cs_detector *detector);
-bool cs_detector_customs(const struct cs_detector *detector, enum cs_privacy_level level);
+bool cs_detector_customs(const struct cs_detector *detector, enum cs_privacy_level level,
+                         bool asked);
 
 #endif

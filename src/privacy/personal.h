@@ -27,6 +27,7 @@ enum cs_cue {
     CS_CUE_VERSION = 1 << 11, /* version, release, section: dots are no address */
     CS_CUE_NUMBER = 1 << 12,  /* number, no, nr: says nothing alone */
     CS_CUE_HOST = 1 << 13,    /* ip, host, server */
+    CS_CUE_MINE = 1 << 14,    /* my, her, new: a number of somebody's */
 };
 
 /* Lower case, and without accents; 0 if it is longer than `room`. */
@@ -39,7 +40,7 @@ unsigned cs_cue_of(const char *word, size_t len);
  * way. Where nothing is in the way, the key of the view counts as standing before it.
  */
 unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsigned want);
-/* The same for the first two words behind `at`. */
+/* The same for the first few words behind `at`. */
 unsigned cs_cues_after(const struct cs_view *view, size_t at, unsigned want);
 
 /* Whose paper a number before which `at` stands is: PASSPORT, LICENCE, or CS_PII_COUNT. */

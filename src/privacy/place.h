@@ -12,6 +12,17 @@
 #include "base/json_scan.h"
 #include "base/str.h"
 
+/* Does it begin like JSON, and not like a token or a line of a log? */
+static inline bool cs_like_json(struct cs_str text)
+{
+    const char *end = text.at + text.len;
+    const char *p = text.len ? cs_json_skip_space(text.at, end) : end;
+    if (p == end || (*p != '{' && *p != '[' && *p != '"'))
+        return false;
+    const char *next = cs_json_skip_space(p + 1, end);
+    return *p != '[' || (next < end && *next && strchr("]\"{[-0123456789tfn", *next));
+}
+
 struct cs_place {
     struct cs_str text;
     size_t at; /* everything before it was looked at */

@@ -83,7 +83,8 @@ struct cs_detector;
  * the text. CS_LIMIT: too many. */
 int cs_detector_new(const struct cs_custom *customs, size_t count, struct cs_detector **detector,
                     struct cs_err *err);
-/* The same with further customs on top, for one request. */
+/* The same with further customs on top, for one request. They find what nothing else finds: else
+ * whoever sends a pattern would learn by it what a value is like. */
 int cs_detector_with(const struct cs_detector *base, const struct cs_custom *customs, size_t count,
                      struct cs_detector **detector, struct cs_err *err);
 struct cs_detector *cs_detector_ref(struct cs_detector *detector);

@@ -41,13 +41,27 @@ struct cs_name_memory **cs_page_names(struct cs_page *page)
 
 /* --- views --- */
 
+/* Is all of it something already, that is no secret? Secrets may be something more special. */
+static bool is_settled(const struct cs_view *view)
+{
+    const struct cs_hits *hits = &view->page->hits;
+    return hits->count == 1 && hits->at[0].start == 0 && hits->at[0].end == view->len &&
+           !cs_pii_secret((enum cs_pii)hits->at[0].kind);
+}
+
 static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
 {
     struct cs_page *page = view->page;
-    if (view->sense.kind != CS_PII_COUNT)
-        cs_keyed(view, view->sense, view->key, 0, view->len);
     if (page->customs)
         cs_find_custom(page->detector, view);
+    if (view->sense.kind != CS_PII_COUNT) {
+        cs_keyed(view, view->sense, view->key, 0, view->len);
+        if (is_settled(view)) {
+            cs_page_flush(page, offset, is_number, is_key);
+            return;
+        }
+    }
+    page->secret_end = 0;
     cs_find_anchors(view, offset);
     if (!is_number && (page->top > 0 || !view->is_value))
         cs_find_tables(view);
@@ -216,12 +230,12 @@ static bool number(struct lexer *l)
     if (l->at[i] == '-')
         i++;
     size_t digits = i;
+    if (i == l->end || !cs_is_digit(l->at[i]))
+        return false;
     while (i < l->end &&
            (cs_is_digit(l->at[i]) || l->at[i] == '.' || l->at[i] == 'e' || l->at[i] == 'E' ||
             ((l->at[i] == '+' || l->at[i] == '-') && (l->at[i - 1] | 32) == 'e')))
         i++;
-    if (i == digits || !cs_is_digit(l->at[digits]))
-        return false;
     if (i < l->end && !memchr(",]} \n\r\t", l->at[i], 7))
         return false;
     if (l->sense.kind != CS_PII_COUNT || (i - digits >= 9 && i - digits <= 19))
@@ -322,15 +336,14 @@ static void scan_json(struct cs_page *page, size_t from, size_t to)
         }
 }
 
-void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
-             struct cs_str text, struct cs_spans *spans)
+static void scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
+                 bool asked, struct cs_str text, struct cs_spans *spans)
 {
-    if (level == CS_PRIVACY_OFF || text.len == 0)
-        return;
     struct cs_page page = {.detector = detector,
                            .level = level,
-                           .kinds = cs_page_kinds(detector, level),
-                           .customs = cs_detector_customs(detector, level),
+                           .kinds = asked ? 1u << CS_PII_CUSTOM : cs_page_kinds(detector, level),
+                           .customs = cs_detector_customs(detector, level, asked),
+                           .asked = asked,
                            .json = form != CS_FORM_TEXT,
                            .spans = spans};
     page.layers[0].at = text.at;
@@ -352,4 +365,43 @@ void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, en
     }
     free(page.hits.at);
     free(page.spare.at);
+}
+
+/* What is new, without what meets something that was found before; both are in order. */
+static void merge(struct cs_spans *spans, size_t from, const struct cs_spans *more)
+{
+    size_t count = spans->count - from, i = 0, total = from;
+    struct cs_span *old = cs_realloc(NULL, count + 1, sizeof *old);
+    memcpy(old, spans->at + from, count * sizeof *old);
+    if (spans->cap < spans->count + more->count) {
+        spans->cap = spans->count + more->count;
+        spans->at = cs_realloc(spans->at, spans->cap, sizeof *spans->at);
+    }
+    for (size_t j = 0; j < more->count; j++) {
+        const struct cs_span *s = &more->at[j];
+        while (i < count && old[i].end <= s->start)
+            spans->at[total++] = old[i++];
+        if (i == count || old[i].start >= s->end)
+            spans->at[total++] = *s;
+    }
+    while (i < count)
+        spans->at[total++] = old[i++];
+    spans->count = total;
+    free(old);
+}
+
+void cs_scan(const struct cs_detector *detector, enum cs_privacy_level level, enum cs_form form,
+             struct cs_str text, struct cs_spans *spans)
+{
+    size_t before = spans->count;
+    if (level == CS_PRIVACY_OFF || text.len == 0)
+        return;
+    scan(detector, level, form, false, text, spans);
+    if (!cs_detector_customs(detector, level, true))
+        return;
+    struct cs_spans more = {0};
+    scan(detector, level, form, true, text, &more);
+    if (more.count)
+        merge(spans, before, &more);
+    cs_spans_done(&more);
 }

@@ -171,13 +171,19 @@ static void value_at(struct cs_view *view, struct cs_str key, struct cs_sense se
     if (i == view->len)
         return;
     if (is(view, i, QUOTE)) {
-        cs_keyed(view, sense, key, i + 1, quoted_end(view, i + 1, view->at[i]));
+        size_t end = quoted_end(view, i + 1, view->at[i]);
+        if (cs_pii_secret((enum cs_pii)sense.kind))
+            view->page->secret_end = end;
+        cs_keyed(view, sense, key, i + 1, end);
         return;
     }
     if (memchr("\r\n{[", view->at[i], 4))
         return;
     bool line = line_start(view, key.at) || (!equals && !cs_pii_secret(sense.kind));
-    cs_keyed(view, sense, key, i, bare_end(view, i, sense, line));
+    size_t end = bare_end(view, i, sense, line);
+    if (cs_pii_secret((enum cs_pii)sense.kind))
+        view->page->secret_end = end;
+    cs_keyed(view, sense, key, i, end);
 }
 
 static void tag(struct cs_view *view, size_t at)
@@ -209,6 +215,8 @@ void cs_find_keyed(struct cs_view *view, size_t at)
             tag(view, at);
         return;
     }
+    if (at < view->page->secret_end) /* a part of a secret is no key */
+        return;
     /* "==", "::", "!=", ":=" at its second byte */
     if (after == c || before == c || (c == '=' && memchr("!<>:", before, 4)))
         return;

@@ -143,7 +143,7 @@ static bool row_follows(const struct cs_view *view, size_t end, const struct tab
 {
     struct cell cells[COLUMNS];
     for (unsigned n = 0; n < 2; n++) {
-        size_t next = end + 1;
+        size_t next = line_end(view, end) + 1; /* \r\n */
         if (next >= view->len)
             return false;
         end = line_end(view, next);
@@ -167,6 +167,16 @@ static void pair(struct cs_view *view, size_t from, size_t to, char by)
         cs_keyed(view, sense, key, cells[1].start, cells[1].end);
 }
 
+/* What a line could be parted by, as bits in the order of `by`. */
+static unsigned signs(const struct cs_view *view, size_t from, size_t to)
+{
+    static const unsigned char bit[256] = {['|'] = 1, ['\t'] = 2, [';'] = 4, [','] = 8};
+    unsigned seen = 0;
+    for (size_t i = from; i < to; i++)
+        seen |= bit[(unsigned char)view->at[i]];
+    return to - from < 200 && memmem(view->at + from, to - from, "  ", 2) ? seen | 16 : seen;
+}
+
 /* A line that may be the head of a table: which one? */
 static void begins(struct cs_view *view, size_t from, size_t to, struct table *t)
 {
@@ -174,9 +184,9 @@ static void begins(struct cs_view *view, size_t from, size_t to, struct table *t
     t->by = 0;
     if (to - from < 5 || to - from > 1024)
         return;
-    for (unsigned i = 0; i < sizeof by; i++) {
-        if (by[i] != ' ' ? !memchr(view->at + from, by[i], to - from)
-                         : !memmem(view->at + from, to - from, "  ", 2))
+    unsigned seen = signs(view, from, to);
+    for (unsigned i = 0; i < sizeof by && seen >> i; i++) {
+        if (!(seen >> i & 1))
             continue;
         if (header(view, from, to, by[i], t) && row_follows(view, to, t))
             return;

@@ -77,31 +77,26 @@ static char at(const struct look *l, size_t i)
     return i < l->text.len ? l->text.at[i] : '\0';
 }
 
-/* A bracket to the left of `i`, after blanks, with its backslashes. */
-static bool opens(const struct look *l, size_t *i, unsigned *backslashes)
+/* Brackets around it, after blanks; and backslashes, if both have the same number of them. */
+static bool bracketed(const struct look *l, size_t *start, size_t *end)
 {
-    size_t p = *i;
+    size_t p = *start, q = *end;
     for (unsigned n = 0; n < BLANKS && p > l->from && at(l, p - 1) == ' '; n++)
         p--;
+    for (unsigned n = 0; n < BLANKS && at(l, q) == ' '; n++)
+        q++;
     if (p == l->from || at(l, p - 1) != '[')
         return false;
     p--;
-    for (*backslashes = 0; *backslashes < BACKSLASHES && p > l->from && at(l, p - 1) == '\\'; p--)
-        ++*backslashes;
-    *i = p;
-    return true;
-}
-
-static bool closes(const struct look *l, size_t *i, unsigned backslashes)
-{
-    size_t p = *i;
-    for (unsigned n = 0; n < BLANKS && at(l, p) == ' '; n++)
-        p++;
-    for (unsigned n = 0; n < backslashes && at(l, p) == '\\'; n++)
-        p++;
-    if (at(l, p) != ']')
+    unsigned before = 0, behind = 0;
+    while (before < BACKSLASHES && p - before > l->from && at(l, p - before - 1) == '\\')
+        before++;
+    while (behind < BACKSLASHES && at(l, q + behind) == '\\')
+        behind++;
+    if (at(l, q + behind) != ']' || (behind && behind != before))
         return false;
-    *i = p + 1;
+    *start = p - behind;
+    *end = q + behind + 1;
     return true;
 }
 
@@ -119,10 +114,9 @@ static bool numbered(const struct look *l, struct cs_token *t)
     t->name = cs_strn(l->text.at + l->run, l->bar - l->run);
     t->start = l->run;
     t->end = l->end;
-    unsigned backslashes = 0;
-    if (opens(l, &t->start, &backslashes)) {
+    if (bracketed(l, &t->start, &t->end)) {
         t->shape = CS_SHAPE_BRACKET;
-        return closes(l, &t->end, backslashes) && l->named(l->ctx, t->name);
+        return l->named(l->ctx, t->name);
     }
     if (l->run >= l->from + 2 && percent(l, l->run - 2, 'b') && percent(l, l->end, 'd')) {
         t->name = cs_strn(t->name.at + 1, t->name.len - 1);

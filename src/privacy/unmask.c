@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "privacy/find.h"
 #include "privacy/place.h"
 #include "privacy/vault.h"
@@ -159,11 +160,16 @@ static void escape(struct cs_str s, struct cs_buf *out)
     static const char hex[] = "0123456789abcdef";
     for (size_t i = 0; i < s.len;) {
         size_t from = i;
-        while (i < s.len && (unsigned char)s.at[i] >= 0x20 && s.at[i] != '"' && s.at[i] != '\\')
-            i++;
+        i = (size_t)(cs_json_skip_plain(s.at + i, s.at + s.len) - s.at);
         cs_buf_put(out, s.at + from, i - from);
         if (i == s.len)
             break;
+        if ((unsigned char)s.at[i] >= 0x80) {
+            int n = cs_utf8_len(s.at + i, s.len - i);
+            cs_buf_put(out, n > 0 ? s.at + i : CS_UTF8_BAD, n > 0 ? (size_t)n : 3);
+            i += (size_t)(n > 0 ? n : -n);
+            continue;
+        }
         char c = s.at[i++];
         cs_buf_putc(out, '\\');
         if (c == '"' || c == '\\') {
@@ -219,12 +225,10 @@ int cs_unmask(const struct cs_unmask *how, struct cs_str json, struct cs_buf *ou
     CS_AUTO(job_done)
     struct job j = {.how = how,
                     .text = json,
+                    .is_json = cs_like_json(json),
                     .place = {.text = json},
                     .budget = BUDGET,
                     .unmasked = unmasked ? unmasked : &none};
-    const char *end = json.at + json.len,
-               *first = json.len ? cs_json_skip_space(json.at, end) : end;
-    j.is_json = first < end && (*first == '{' || *first == '[' || *first == '"');
     struct cs_token t;
     for (size_t from = 0; cs_token_next(json, from, cs_vault_named, how->vault, &t); from = t.end)
         if (decide(&j, &t, err) < 0)

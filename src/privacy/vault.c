@@ -153,13 +153,16 @@ struct folded {
     size_t len;
 };
 
+_Static_assert(CS_PII_COUNT <= 32, "a kind has five bits");
+
 /* What is hashed: which values may be the same at all, and then the value. */
 static void fold(const struct cs_value *value, unsigned name, struct folded *f)
 {
     f->at = value->raw.len + 3 <= SHORT ? f->near : cs_calloc(value->raw.len + 3, 1);
     f->at[0] = (char)name;
     f->at[1] = (char)(name >> 8);
-    f->at[2] = (char)(value->program | value->is_number << 1 | value->exact << 2);
+    f->at[2] =
+        (char)(value->program | value->is_number << 1 | value->exact << 2 | value->kind << 3);
     if (value->exact) {
         memcpy(f->at + 3, value->raw.at, value->raw.len);
         f->len = 3 + value->raw.len;

@@ -167,5 +167,9 @@ void cs_revealed_add(struct cs_revealed *revealed, const struct cs_vault *vault,
 
 /* Did the program write that itself? */
 bool cs_own_has(const struct cs_own *own, enum cs_pii kind, struct cs_str raw);
+/* Of a value that the program has written itself, and has given by a token too: is the n-th that
+ * comes back (from 0) the one that it wrote? They are taken to come in the order of the arguments,
+ * as if they were different values. */
+bool cs_own_turn(const struct cs_own *own, struct cs_str raw, struct cs_str token, unsigned n);
 
 #endif

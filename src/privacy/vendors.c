@@ -157,7 +157,7 @@
     R("cue", "Secret", 0, 0, cs_cue_secret)                \
     R("cue", "SECRET", 0, 0, cs_cue_secret)                \
     R("cue", "SSWS", 0, 0, cs_cue_bearer)                  \
-    R("sendgrid", "SG.", "b16-32.b16-64", 0, 0)            \
+    R("sendgrid", "SG.", "b22.b43", 0, 0)                  \
     R("twilio", "SK", "h32", DIGIT, 0)
 
 #define VENDORS_T(R)                       \
@@ -216,10 +216,10 @@
     R("codesandbox", "csb_v1_", "b40-60", 0, 0)    \
     R("cue", "creds", 0, 0, cs_cue_login)          \
     R("composio", "comp_", "x30-60", MIXED, 0)     \
-    R("cloudflare", "cfat_", "x40-60", 0, 0)       \
-    R("cloudflare", "cfut_", "x40-60", 0, 0)       \
+    R("cloudflare", "cfat_", "x40h8", 0, 0)        \
+    R("cloudflare", "cfut_", "x40h8", 0, 0)        \
     R("cerebras", "csk-", "l48", DIGIT, 0)         \
-    R("cloudflare", "cfk_", "x40-60", 0, 0)        \
+    R("cloudflare", "cfk_", "x40h8", 0, 0)         \
     R("cue", "curl", 0, 0, cs_cue_user)            \
     R("checkly", "cu_", "h32", DIGIT, 0)           \
     R("crates", "cio", "x32", MIXED, 0)
@@ -228,8 +228,8 @@
     R("duffel", "duffel_live_", "b43", 0, 0)     \
     R("duffel", "duffel_test_", "b43", 0, 0)     \
     R("devcycle", "dvc_server_", "w20-60", 0, 0) \
-    R("docker", "dckr_pat_", "b24-32", 0, 0)     \
-    R("docker", "dckr_oat_", "b24-40", 0, 0)     \
+    R("docker", "dckr_pat_", "b27", 0, 0)        \
+    R("docker", "dckr_oat_", "b32", 0, 0)        \
     R("doppler", "dp.audit.", "x40-44", 0, 0)    \
     R("doppler", "dp.scim.", "x40-44", 0, 0)     \
     R("doppler", "dp.said.", "x40-44", 0, 0)     \
@@ -265,9 +265,9 @@
 
 #define VENDORS_f(R)                       \
     R("frameio", "fio-u-", "b64", 0, 0)    \
-    R("figma", "figd_", "b38-60", 0, 0)    \
-    R("figma", "figo_", "b38-60", 0, 0)    \
-    R("figma", "figu_", "b38-60", 0, 0)    \
+    R("figma", "figd_", "b40-43", 0, 0)    \
+    R("figma", "figo_", "b40-43", 0, 0)    \
+    R("figma", "figu_", "b40-43", 0, 0)    \
     R("flyio", "fm1a_", "T90-700", 0, 0)   \
     R("flyio", "fm1r_", "T90-700", 0, 0)   \
     R("flyio", "fo1_", "b43", 0, 0)        \
@@ -276,29 +276,30 @@
     R("firecrawl", "fc-", "h32", DIGIT, 0) \
     R("fireworks", "fw_", "x22-30", MIXED, 0)
 
-#define VENDORS_g(R)                                 \
-    R("github", "github_pat_", "w50-255", 0, 0)      \
-    R("gitlab", "glagent-", "b40-70", 0, 0)          \
-    R("gitlab", "glsoat-", "b20-60", 0, 0)           \
-    R("gitlab", "glffct-", "b20-60", 0, 0)           \
-    R("grafana", "glc_eyJ", "B40-500", 0, 0)         \
-    R("gitlab", "glpat-", "b20-300(.l2.l7-9)", 0, 0) \
-    R("gitlab", "glrtr-", "b20-60", 0, 0)            \
-    R("gitlab", "glcbt-", "b20-70", 0, 0)            \
-    R("gitlab", "glptt-", "h40", 0, 0)               \
-    R("gitlab", "glimt-", "b20-60", 0, 0)            \
-    R("gitlab", "gloas-", "b50-80", 0, 0)            \
-    R("gitlab", "gldt-", "b20-60", 0, 0)             \
-    R("gitlab", "glrt-", "b20-60", 0, 0)             \
-    R("gitlab", "glft-", "b20-60", 0, 0)             \
-    R("grafana", "glsa_", "x32_h8", 0, 0)            \
-    R("github", "ghp_", "x36-255", 0, 0)             \
-    R("github", "gho_", "x36-255", 0, 0)             \
-    R("github", "ghu_", "x36-255", 0, 0)             \
-    R("github", "ghs_", "x36-255", 0, 0)             \
-    R("github", "ghs_", "t60-900", 0, 0)             \
-    R("github", "ghr_", "x36-255", 0, 0)             \
-    R("groq", "gsk_", "x48-56", 0, 0)
+#define VENDORS_g(R)                               \
+    R("github", "github_pat_", "x22_x59", 0, 0)    \
+    R("gitlab", "glagent-", "b40-70", 0, 0)        \
+    R("gitlab", "glsoat-", "b20-60", 0, 0)         \
+    R("gitlab", "glffct-", "b20-60", 0, 0)         \
+    R("grafana", "glc_eyJ", "B40-500", 0, 0)       \
+    R("gitlab", "glpat-", "b20", 0, 0)             \
+    R("gitlab", "glpat-", "b27-300.l2.l7-9", 0, 0) \
+    R("gitlab", "glrtr-", "b20-60", 0, 0)          \
+    R("gitlab", "glcbt-", "b20-70", 0, 0)          \
+    R("gitlab", "glptt-", "h40", 0, 0)             \
+    R("gitlab", "glimt-", "b20-60", 0, 0)          \
+    R("gitlab", "gloas-", "b50-80", 0, 0)          \
+    R("gitlab", "gldt-", "b20-60", 0, 0)           \
+    R("gitlab", "glrt-", "b20-60", 0, 0)           \
+    R("gitlab", "glft-", "b20-60", 0, 0)           \
+    R("grafana", "glsa_", "x32_h8", 0, 0)          \
+    R("github", "ghp_", "x36", 0, 0)               \
+    R("github", "gho_", "x36", 0, 0)               \
+    R("github", "ghu_", "x36", 0, 0)               \
+    R("github", "ghs_", "x36", 0, 0)               \
+    R("github", "ghs_", "t60-900", 0, 0)           \
+    R("github", "ghr_", "x36-255", 0, 0)           \
+    R("groq", "gsk_", "x52", 0, 0)
 
 #define VENDORS_h(R)                         \
     R("honeycomb", "hcaik_", "x58", 0, 0)    \
@@ -321,19 +322,19 @@
     R("kit", "kit_", "h32", DIGIT, 0)     \
     R("mailgun", "key-", "h32", 0, 0)
 
-#define VENDORS_l(R)                               \
-    R("linear", "lin_oauth_", "x30-80", 0, 0)      \
-    R("linear", "lin_api_", "x30-50", 0, 0)        \
-    R("langsmith", "lsv2_pt_", "h32_h10", 0, 0)    \
-    R("langsmith", "lsv2_sk_", "h32_h10", 0, 0)    \
-    R("litellm", "litellm_", "x30-60", 0, 0)       \
-    R("cue", "login", 0, 0, cs_cue_login)          \
-    R("mollie", "live_", "x30", MIXED, 0)          \
-    R("twitch", "live_", "d6-12_x20-40", DIGIT, 0) \
-    R("lob", "live_", "h35", DIGIT, 0)             \
-    R("gocardless", "live_", "b40", MIXED, 0)      \
-    R("cue", "ldap", 0, 0, cs_cue_option)          \
-    R("llamacloud", "llx-", "x40-56", MIXED, 0)    \
+#define VENDORS_l(R)                            \
+    R("linear", "lin_oauth_", "x30-80", 0, 0)   \
+    R("linear", "lin_api_", "x40", 0, 0)        \
+    R("langsmith", "lsv2_pt_", "h32_h10", 0, 0) \
+    R("langsmith", "lsv2_sk_", "h32_h10", 0, 0) \
+    R("litellm", "litellm_", "x30-60", 0, 0)    \
+    R("cue", "login", 0, 0, cs_cue_login)       \
+    R("mollie", "live_", "x30", MIXED, 0)       \
+    R("twitch", "live_", "d6-12_x30", DIGIT, 0) \
+    R("lob", "live_", "h35", DIGIT, 0)          \
+    R("gocardless", "live_", "b40", MIXED, 0)   \
+    R("cue", "ldap", 0, 0, cs_cue_option)       \
+    R("llamacloud", "llx-", "x40-56", MIXED, 0) \
     R("langsmith", "ls__", "h32", 0, 0)
 
 #define VENDORS_m(R)                       \
@@ -343,7 +344,7 @@
     R("mandrill", "md-", "b22", MIXED, 0)
 
 #define VENDORS_n(R)                       \
-    R("nvidia", "nvapi-", "b60-70", 0, 0)  \
+    R("nvidia", "nvapi-", "b64", 0, 0)     \
     R("neon", "napi_", "x40-70", DIGIT, 0) \
     R("npm", "npm_", "x36", 0, 0)          \
     R("notion", "ntn_", "d11x35", 0, 0)    \
@@ -381,7 +382,7 @@
     R("cue", "passwd", 0, 0, cs_cue_password)         \
     R("cue", "psexec", 0, 0, cs_cue_option)           \
     R("cue", "psExec", 0, 0, cs_cue_option)           \
-    R("perplexity", "pplx-", "x32-64", DIGIT, 0)      \
+    R("perplexity", "pplx-", "x48", DIGIT, 0)         \
     R("pinecone", "pcsk_", "w50-90", 0, 0)            \
     R("harness", "pat.", "b22.x24.x20", 0, 0)         \
     R("pulumi", "pul-", "h40", 0, 0)                  \
@@ -397,20 +398,20 @@
     R("cue", "pwd", 0, 0, cs_cue_password)            \
     R("cue", "pw", 0, 0, cs_cue_password)
 
-#define VENDORS_r(R)                               \
-    R("cue", "requirepass", 0, 0, cs_cue_password) \
-    R("cue", "redis-cli", 0, 0, cs_cue_option)     \
-    R("razorpay", "rzp_live_", "x14-24", 0, 0)     \
-    R("razorpay", "rzp_test_", "x14-24", 0, 0)     \
-    R("rubygems", "rubygems_", "h48", 0, 0)        \
-    R("ramp", "ramp_sec_", "x40-60", 0, 0)         \
-    R("stripe", "rk_live_", "x10-250", 0, 0)       \
-    R("stripe", "rk_test_", "x10-250", 0, 0)       \
-    R("stripe", "rk_prod_", "x10-250", 0, 0)       \
-    R("readme", "rdme_", "l70", 0, 0)              \
-    R("render", "rnd_", "x24-36", MIXED, 0)        \
-    R("runpod", "rpa_", "x36-50", MIXED, 0)        \
-    R("replicate", "r8_", "x37-40", 0, 0)          \
+#define VENDORS_r(R)                                \
+    R("cue", "requirepass", 0, 0, cs_cue_password)  \
+    R("cue", "redis-cli", 0, 0, cs_cue_option)      \
+    R("razorpay", "rzp_live_", "x14-24", 0, 0)      \
+    R("razorpay", "rzp_test_", "x14-24", 0, 0)      \
+    R("rubygems", "rubygems_", "h48", 0, 0)         \
+    R("ramp", "ramp_sec_", "x40-60", 0, 0)          \
+    R("stripe", "rk_live_", "x24-250", CS_V_ANY, 0) \
+    R("stripe", "rk_test_", "x24-250", CS_V_ANY, 0) \
+    R("stripe", "rk_prod_", "x24-250", 0, 0)        \
+    R("readme", "rdme_", "l70", 0, 0)               \
+    R("render", "rnd_", "x24-36", MIXED, 0)         \
+    R("runpod", "rpa_", "x36-50", MIXED, 0)         \
+    R("replicate", "r8_", "x37", 0, 0)              \
     R("resend", "re_", "x8_x22-28", MIXED, 0)
 
 #define VENDORS_s(R)                                   \
@@ -418,15 +419,15 @@
     R("inngest", "signkey-prod-", "h64", 0, 0)         \
     R("inngest", "signkey-test-", "h64", 0, 0)         \
     R("helicone", "sk-helicone-", "b20-60", 0, 0)      \
-    R("anthropic", "sk-ant-admin", "d2-b60-200", 0, 0) \
+    R("anthropic", "sk-ant-admin", "d2-b80-120", 0, 0) \
     R("shippo", "shippo_live_", "h40", 0, 0)           \
     R("shippo", "shippo_test_", "h40", 0, 0)           \
     R("stytch", "secret-live-", "b36", 0, 0)           \
     R("stytch", "secret-test-", "b36", 0, 0)           \
     R("openai", "sk-svcacct-", "b40-250", 0, 0)        \
-    R("anthropic", "sk-ant-api", "d2-b60-200", 0, 0)   \
-    R("anthropic", "sk-ant-oat", "d2-b60-200", 0, 0)   \
-    R("anthropic", "sk-ant-sid", "d2-b60-200", 0, 0)   \
+    R("anthropic", "sk-ant-api", "d2-b80-120", 0, 0)   \
+    R("anthropic", "sk-ant-oat", "d2-b80-120", 0, 0)   \
+    R("anthropic", "sk-ant-sid", "d2-b80-120", 0, 0)   \
     R("sourcegraph", "sgp_local_", "h40", 0, 0)        \
     R("supabase", "sb_secret_", "b20-60", 0, 0)        \
     R("intra42", "s-s4t2af-", "h64", 0, 0)             \
@@ -437,9 +438,9 @@
     R("snyk", "snyk_sat.", "t20-200", 0, 0)            \
     R("gocardless", "sandbox_", "b40", MIXED, 0)       \
     R("checkout", "sk_sbox_", "l26-30", 0, 0)          \
-    R("stripe", "sk_live_", "x10-250", CS_V_ANY, 0)    \
-    R("stripe", "sk_test_", "x10-250", CS_V_ANY, 0)    \
-    R("stripe", "sk_prod_", "x10-250", 0, 0)           \
+    R("stripe", "sk_live_", "x24-250", CS_V_ANY, 0)    \
+    R("stripe", "sk_test_", "x24-250", CS_V_ANY, 0)    \
+    R("stripe", "sk_prod_", "x24-250", 0, 0)           \
     R("openai", "sk-proj-", "b40-250", 0, 0)           \
     R("openai", "sk-None-", "b40-250", 0, 0)           \
     R("settlemint", "sm_aat_", "x16", 0, 0)            \
@@ -447,7 +448,7 @@
     R("settlemint", "sm_sat_", "x16", 0, 0)            \
     R("statsig", "secret-", "x43", MIXED, 0)           \
     R("anthropic", "sk-ant-", "b80-200", 0, 0)         \
-    R("shopify", "shptka_", "x32-40", 0, 0)            \
+    R("shopify", "shptka_", "x32", 0, 0)               \
     R("square", "sq0atp-", "b22", 0, 0)                \
     R("square", "sq0csp-", "b43", 0, 0)                \
     R("square", "sq0csb-", "b43", 0, 0)                \
@@ -459,11 +460,13 @@
     R("cue", "sshpass", 0, 0, cs_cue_option)           \
     R("langfuse", "sk-lf-", "U", 0, 0)                 \
     R("mapbox", "sk.eyJ", "b30-200.b15-60", 0, 0)      \
-    R("shopify", "shpat_", "x32-40", 0, 0)             \
-    R("shopify", "shpca_", "x32-40", 0, 0)             \
-    R("shopify", "shppa_", "x32-40", 0, 0)             \
-    R("shopify", "shpss_", "x32-40", 0, 0)             \
-    R("shopify", "shpua_", "x32-40", 0, 0)             \
+    R("shopify", "shpat_", "x32", 0, 0)                \
+    R("shopify", "shpca_", "x32", 0, 0)                \
+    R("shopify", "shpca_", "x38", 0, 0)                \
+    R("shopify", "shppa_", "x32", 0, 0)                \
+    R("shopify", "shppa_", "x38", 0, 0)                \
+    R("shopify", "shpss_", "x32", 0, 0)                \
+    R("shopify", "shpua_", "x32", 0, 0)                \
     R("cue", "secret", 0, 0, cs_cue_secret)            \
     R("dropbox", "sl.u.", "b60-2000", MIXED, 0)        \
     R("openai", "sess-", "x40", MIXED, 0)              \
@@ -479,7 +482,9 @@
     R("supabase", "sbp_", "h40", 0, 0)                 \
     R("launchdarkly", "sdk-", "U", 0, 0)               \
     R("infisical", "st.", "h24.h32.h32", 0, 0)         \
-    R("openai", "sk-", "x20-100", DIGIT, 0)            \
+    R("openai", "sk-", "x48", DIGIT, 0)                \
+    R("openai", "sk-", "x32", DIGIT, 0)                \
+    R("openai", "sk-", "x64", DIGIT, 0)                \
     R("openai", "sk-", "b40-200", MIXED, 0)            \
     R("elevenlabs", "sk_", "h48", DIGIT, 0)            \
     R("clerk", "sk_", "x32-80", MIXED, 0)              \
@@ -491,11 +496,12 @@
     R("trigger", "tr_dev_", "x18-30", 0, 0)                                   \
     R("together", "tgp_v1_", "b40-50", 0, 0)                                  \
     R("scalingo", "tk-us-", "b48", 0, 0)                                      \
-    R("tailscale", "tskey-", "l3-12-x6-40(-x6-60)", CS_V_GLUED | CS_V_ANY, 0) \
+    R("tailscale", "tskey-", "l3-12-x10-24-x20-40", CS_V_GLUED | CS_V_ANY, 0) \
     R("mapbox", "tk.eyJ", "b30-200.b15-60", 0, 0)                             \
     R("lob", "test_", "h35", DIGIT, 0)                                        \
     R("mollie", "test_", "x30", MIXED, 0)                                     \
-    R("tavily", "tvly-", "b30-50", 0, 0)                                      \
+    R("tavily", "tvly-dev-", "b30-40", 0, 0)                                  \
+    R("tavily", "tvly-", "b32", 0, 0)                                         \
     R("cue", "token", 0, 0, cs_cue_secret)                                    \
     R("typeform", "tfp_", "b40-80", 0, 0)                                     \
     R("yandex", "t1.", "b60-300.b80-120", MIXED, 0)
@@ -504,11 +510,11 @@
     R("vercel", "vercel_blob_rw_", "w30-70", 0, 0) \
     R("cue", "value", 0, 0, cs_cue_attribute)      \
     R("cloudflare", "v1.0-", "h24-h146", 0, 0)     \
-    R("vercel", "vcp_", "x24-70", 0, 0)            \
-    R("vercel", "vci_", "x24-70", 0, 0)            \
-    R("vercel", "vca_", "x24-70", 0, 0)            \
-    R("vercel", "vcr_", "x24-70", 0, 0)            \
-    R("vercel", "vck_", "x24-70", 0, 0)            \
+    R("vercel", "vcp_", "x40-60", 0, 0)            \
+    R("vercel", "vci_", "x40-60", 0, 0)            \
+    R("vercel", "vca_", "x40-60", 0, 0)            \
+    R("vercel", "vcr_", "x40-60", 0, 0)            \
+    R("vercel", "vck_", "x40-60", 0, 0)            \
     R("thingsboard", "v1/", 0, 0, cs_find_device)  \
     R("github", "v1.", "h40", 0, 0)
 
@@ -524,16 +530,16 @@
     R("cue", "x-api-key", 0, 0, cs_cue_secret) \
     R("brevo", "xkeysib-", "h64-x16", 0, 0)    \
     R("slack", "xapp-", "T20-300", 0, 0)       \
-    R("slack", "xoxb-", "b20-255", 0, 0)       \
-    R("slack", "xoxp-", "b20-255", 0, 0)       \
+    R("slack", "xoxb-", "d8-14-b15-200", 0, 0) \
+    R("slack", "xoxp-", "d8-14-b15-200", 0, 0) \
     R("slack", "xoxa-", "b10-255", 0, 0)       \
     R("slack", "xoxr-", "b10-255", 0, 0)       \
-    R("slack", "xoxs-", "b20-255", 0, 0)       \
-    R("slack", "xoxo-", "b20-255", 0, 0)       \
+    R("slack", "xoxs-", "d8-14-b15-200", 0, 0) \
+    R("slack", "xoxo-", "d8-14-b15-200", 0, 0) \
     R("slack", "xoxc-", "b20-255", 0, 0)       \
     R("slack", "xoxd-", "p20-400", 0, 0)       \
     R("slack", "xoxe-", "b20-300", 0, 0)       \
-    R("xai", "xai-", "x60-100", MIXED, 0)      \
+    R("xai", "xai-", "x80", MIXED, 0)          \
     R("xata", "xau_", "x30-60", MIXED, 0)
 
 #define VENDORS_y(R)                          \
@@ -546,7 +552,7 @@
 
 #define VENDORS_Z(R) R("jwt", "ZXlK", 0, 0, cs_find_jwt64)
 
-#define ROW(rule, prefix, shape, flags, find)    {rule, prefix, shape, flags, find},
+#define ROW(rule, prefix, shape, flags, find)    {rule, prefix, shape, sizeof prefix - 1, flags, find},
 #define SECOND(rule, prefix, shape, flags, find) | 1u << (prefix[1] & 31)
 /* A prefix of two bytes goes on with anything. */
 #define THIRD(rule, prefix, shape, flags, find) | (prefix[2] ? 1u << (prefix[2] & 31) : ~0u)

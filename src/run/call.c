@@ -307,8 +307,9 @@ static int check_arguments(struct cs_gate_call *c)
         return -1;
     }
     const struct cs_schema *schema = cs_tool_input(c->tool);
-    struct cs_schema_hidden hidden = {.look = look_for_token};
-    int n = schema ? cs_schema_check_hidden(schema, root, &hidden, &arena, faults, CS_COUNT(faults),
+    struct cs_schema_hidden tokens = {.look = look_for_token};
+    struct cs_schema_hidden *hidden = c->run->shield ? &tokens : NULL;
+    int n = schema ? cs_schema_check_hidden(schema, root, hidden, &arena, faults, CS_COUNT(faults),
                                             &err)
                    : 0;
     if (n > 0) {
@@ -318,7 +319,7 @@ static int check_arguments(struct cs_gate_call *c)
         return -1;
     }
     struct cs_target target = cs_gate_target(c->tool);
-    if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, &hidden, &err) < 0)) {
+    if (n < 0 || (policy && cs_policy_arguments(policy, &target, root, hidden, &err) < 0)) {
         record_of(c)->by_policy = err.code == CS_DENIED;
         cs_gate_refuse(c, err.code == CS_DENIED ? denied : too_large, cs_str(err.msg),
                        (struct cs_str){0});

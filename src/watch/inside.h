@@ -69,6 +69,7 @@ struct cs_latency {
 struct cs_counters {
     uint64_t hits, misses, denied, tokens_saved;
     uint64_t rate_limited, refused;
+    uint64_t masked[CS_PII_COUNT], unprotected; /* what was found; executions without protection */
     struct cs_latency latencies[CS_WATCH_SERVERS + 1]; /* the last one: all others */
     unsigned servers;
 };

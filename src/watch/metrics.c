@@ -23,11 +23,19 @@ static struct cs_latency *latency_of(struct cs_counters *c, struct cs_str server
     return &c->latencies[c->servers++];
 }
 
+static void count_masked(struct cs_counters *c, const struct cs_protection *p)
+{
+    c->unprotected += p->is_known && !p->is_protected;
+    for (unsigned k = 0; k < CS_PII_COUNT; k++)
+        c->masked[k] += p->inputs.found[k] + p->results.found[k] + p->outputs.found[k];
+}
+
 void cs_counters_settled(struct cs_counters *c, const struct cs_result *r)
 {
     c->hits += r->cached_from.len > 0;
     c->misses += r->cached_from.len == 0;
     c->tokens_saved += r->tokens_saved;
+    count_masked(c, &r->protection);
     if (r->cached_from.len)
         return; /* its calls were made before, and counted */
     for (uint32_t i = 0; i < r->tool_calls; i++) {
@@ -98,6 +106,18 @@ static void put_latency(struct cs_buf *out, const char *name, const struct cs_la
                   (unsigned long long)count);
 }
 
+static void put_masked(struct cs_buf *out, const struct cs_counters *c)
+{
+    static const char name[] = "caisson_privacy_masked_total";
+    cs_metrics_head(out, name, "counter", "Personal data and secrets that were masked.");
+    for (unsigned k = 0; k < CS_PII_COUNT; k++)
+        if (c->masked[k])
+            cs_buf_printf(out, "%s{kind=\"%s\"} %llu\n", name, cs_pii_name((enum cs_pii)k),
+                          (unsigned long long)c->masked[k]);
+    cs_metrics_counter(out, "caisson_privacy_unprotected_total",
+                       "Executions without protection of personal data.", c->unprotected);
+}
+
 void cs_watch_metrics(struct cs_watch *w, struct cs_buf *out)
 {
     static const char latency[] = "caisson_tool_call_duration_seconds";
@@ -117,6 +137,7 @@ void cs_watch_metrics(struct cs_watch *w, struct cs_buf *out)
                        "Calls that policy refused, or of tools that do not exist.", c->denied);
     cs_metrics_counter(out, "caisson_tokens_saved_total",
                        "Estimated tokens that did not pass through a model.", c->tokens_saved);
+    put_masked(out, c);
     cs_metrics_head(out, "caisson_requests_refused_total", "counter",
                     "Requests that were refused at the door.");
     cs_buf_printf(out,

@@ -38,7 +38,7 @@ def form(message="Please", required=(), **fields):
 def test_the_form_of_the_official_everything_server_is_filled_in(t):
     everything(t)
     code = "return (await tools.everything['trigger-elicitation-request']({})).map(b => b.text).join('\\n')"
-    status, seen = t.on_a_terminal("run", "-e", code, patience=60, answers=[
+    status, seen = t.on_a_terminal("run", "--no-pii-protection", "-e", code, patience=60, answers=[
         ("String (required): ", "\n"),
         ("this one is required\r\nString (required): ", "Ada\n"),
         ("Boolean (y/n): ", "maybe\n"),

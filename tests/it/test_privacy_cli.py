@@ -261,6 +261,7 @@ def test_values_are_for_keys_that_have_the_right(t):
         kept = d.get("/executions/" + answer.json()["execution_id"], key=may)
         t.equal(kept.json()["result"], {"to": "[EMAIL_1]"})
         t.lacks(kept.body.decode(), MAIL)
+        t.has(d.get("/metrics", key=may).body.decode(), 'caisson_privacy_masked_total{kind="EMAIL"} ')
         without = d.post("/executions", dict(body, reveal=False), key=may).json()
         t.equal(without["result"], {"to": "[EMAIL_1]"})
         rotated = t.caisson("keys", "rotate", "auditor", "-o", "json").json()
@@ -288,6 +289,8 @@ def test_doors_without_protection_say_so(t):
         e = d.run(ECHO, inputs={"to": MAIL})
         t.equal((e["result"], e["privacy"]["protected"]), ({"to": MAIL}, False))
         problem(t, d.post("/executions", {"code": ECHO, "privacy": "high"}), 400, "invalid", "switched off here")
+        t.has(d.get("/metrics").body.decode(), "caisson_privacy_unprotected_total 1\n")
+        t.has(d.said(), "--no-pii-protection: models see personal data and secrets as they are")
 
 
 def test_rules_change_while_it_runs(t):

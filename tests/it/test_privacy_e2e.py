@@ -239,7 +239,7 @@ def test_the_workers_memory_has_no_value(t, language):
         'people = caisson.call("crm", "list_customers", {})\ntext = str(people)\ncaisson.call("post", "wait", {})\nprint(len(text))')
     with Daemon(t, *DEBUG, *w.options) as d:
         before = set(children_of(d.process.pid))
-        id = begin(t, d, code, language=language)
+        id = begin(t, d, code, language=language, timeout_ms=120000)
         try:
             until(t, "the call that waits", lambda: w.sent("wait"), 30)
             family = set(children_of(d.process.pid))
@@ -403,6 +403,35 @@ def test_what_the_program_computes_itself_is_hidden(t):
         completed(t, e)
         w.clean("the envelope", e)
         t.matches(e["result"]["s"], r"^\[EMAIL_[0-9]+\]$", "result")
+
+
+def test_patterns_of_a_request_tell_nothing_about_values(t):
+    """A pattern that comes with a program is a guess: where a rule finds something, it finds it with or without the guess."""
+    w = World(t)
+    mail = w.customers[0]["email"]
+    read = "const c = await crm.getCustomer({ id: 0 }); return [c.email, c.note, c.ssn, c.phone]"
+    with Daemon(t) as d:
+        plain = completed(t, d.run(read))
+        for pattern in (re.escape(mail[:5]), re.escape(mail.split("@")[0]), re.escape(mail), r"[a-m]\w+\.\w+@.*", r".*" + re.escape(mail[-4:]),
+                        re.escape(w.customers[0]["ssn"][:3]) + r"-\d\d-\d{4}", r"\+1 7\d\d.*"):
+            e = d.run(read, privacy={"patterns": [{"name": "GUESS", "pattern": pattern}]})
+            t.equal(completed(t, e), plain, "with the pattern %r" % pattern)
+            w.clean("the envelope", e)
+
+
+def test_records_tell_no_lengths(t):
+    """What is counted about a call has tokens, not values."""
+    w = World(t)
+    mails = [c["email"] for c in w.customers]
+    shortest, longest = min(range(FEW), key=lambda i: len(mails[i])), max(range(FEW), key=lambda i: len(mails[i]))
+    t.true(len(mails[shortest]) < len(mails[longest]), "they are all as long")
+    code = "const c = await crm.getCustomer({ id: inputs.id }); await post.echo({ value: c.email }); return c.email.length"
+    with Daemon(t) as d:
+        seen = [d.run(code, inputs={"id": i}) for i in (shortest, longest)]
+        counted = [[{k: v for k, v in c.items() if k.endswith("bytes")} for c in e["calls"]] for e in seen]
+        results = [completed(t, e) for e in seen]
+        t.equal(results[0], results[1], "lengths that the program sees")
+        t.equal(counted[0][1], counted[1][1], "bytes of the call that echoes")
 
 
 # The recorder can fail

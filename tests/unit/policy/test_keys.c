@@ -183,6 +183,29 @@ static void after_a_rotation_the_new_one_counts(void **state)
     assert_int_equal(who.role, CS_KEY_APPROVE);
 }
 
+/* Values instead of tokens: a right of its own, which no role has, and a rotation keeps. */
+static void the_right_to_reveal_is_a_keys_own(void **state)
+{
+    struct fixture *f = *state;
+    char plain[CS_KEY_TEXT], text[CS_KEY_TEXT], next[CS_KEY_TEXT];
+    struct cs_key_row row, other;
+    struct cs_err err = {0};
+    make(f, "plain", 0, plain);
+    assert_int_equal(check(f, plain), CS_OK);
+    assert_false(who.reveal);
+    assert_false(cs_caller_local().reveal);
+    cs_key_make(CS_STR("auditor"), CS_STR("acme"), CS_KEY_EXECUTE, 0, text, &row, &err);
+    assert_false(row.reveal);
+    row.reveal = true;
+    F(f, cs_store_key_add, f_stored, &row);
+    assert_int_equal(check(f, text), CS_OK);
+    assert_true(who.reveal);
+    cs_key_make(CS_STR("auditor"), CS_STR("acme"), CS_KEY_EXECUTE, 0, next, &other, &err);
+    F(f, cs_store_key_rotate, f_stored, CS_STR("auditor"), other.id, other.hash, other.expires);
+    assert_int_equal(check(f, next), CS_OK);
+    assert_true(who.reveal);
+}
+
 /* A row that somebody has put there by hand must not become more than it says. */
 static void a_damaged_row_lets_nobody_in(void **state)
 {
@@ -208,6 +231,7 @@ int main(void)
         WITH(everything_else_is_denied_alike),
         WITH(a_revoked_key_is_none),
         WITH(after_a_rotation_the_new_one_counts),
+        WITH(the_right_to_reveal_is_a_keys_own),
         WITH(a_damaged_row_lets_nobody_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 
+#include "base/arena.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "privacy/privacy.h"
 
 static struct cs_privacy *from_dir(const char *section, const char *dir, struct cs_err *err)

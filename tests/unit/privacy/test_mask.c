@@ -301,7 +301,42 @@ static void an_echo_comes_back_as_the_token(void **state)
     cs_revealed_free(revealed);
 }
 
+static void an_echo_is_found_within_words(void **state)
+{
+    struct fixture *f = *state;
+    mask(f, "<<EMAIL|ann@example.org>> <<PERSON|Bob Lee>> <<PERSON|Ada>>");
+    struct cs_revealed *revealed = cs_revealed_new();
+    unmask(f, CS_STR("[\"[EMAIL_1]\",\"[PERSON_1]\",\"[PERSON_2]\"]"), revealed);
+    f->how.revealed = revealed;
+    assert_str_is(mask(f, "ann@<<EMAIL|example.organn@example.org>>"), "[EMAIL_1][EMAIL_1]");
+    assert_str_is(mask(f, "xBob Leey, bob leeBob Lee"), "x[PERSON_1]y, [PERSON_1][PERSON_1]");
+    /* What is short would be found everywhere. */
+    assert_str_is(mask(f, "Adapter of Ada"), "Adapter of [PERSON_2]");
+    f->how.revealed = NULL;
+    cs_revealed_free(revealed);
+}
+
 /* --- who said it --- */
+
+static void a_guess_beside_the_token_is_not_confirmed(void **state)
+{
+    struct fixture *f = *state;
+    mask(f, "<<EMAIL|ann@example.org>>");
+    struct cs_revealed *revealed = cs_revealed_new();
+    static const char sent[] = "[\"ann@example.org\",\"[EMAIL_1]\",\"to ANN@example.org\"]";
+    unmask(f, CS_STR("[\"[EMAIL_1]\"]"), revealed);
+    struct cs_own *own = cs_own_of(f->detector, cs_str(sent));
+    f->how.revealed = revealed;
+    f->how.own = own;
+    /* As if it were another value. */
+    assert_str_is(mask(f, "[\"<<EMAIL|ann@example.org>>\",\"<<EMAIL|ann@example.org>>\",\"to "
+                          "<<EMAIL|ann@example.org>>\"]"),
+                  "[\"[EMAIL_2]\",\"[EMAIL_1]\",\"to [EMAIL_2]\"]");
+    cs_own_free(own);
+    cs_revealed_free(revealed);
+    f->how.own = NULL;
+    f->how.revealed = NULL;
+}
 
 static void a_guess_is_not_confirmed(void **state)
 {
@@ -419,6 +454,8 @@ int main(void)
         WITH(every_style_goes_both_ways),
         WITH(known_values_are_found_without_a_rule),
         WITH(known_numbers_are_quoted),
+        WITH(an_echo_is_found_within_words),
+        WITH(a_guess_beside_the_token_is_not_confirmed),
         WITH(an_echo_comes_back_as_the_token),
         WITH(a_guess_is_not_confirmed),
         WITH(spans_that_meet_hide_everything),

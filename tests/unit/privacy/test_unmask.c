@@ -86,6 +86,8 @@ static void bent_tokens_are_understood(void **state)
     put(f, CS_PII_CREDIT_CARD, "4111 1111", false);
     becomes(f, "[\"[email_1] [ EMAIL_1 ] \\\\[EMAIL_1\\\\] [Credit_Card_1]\"]",
             "[\"a b@example.org a b@example.org a b@example.org 4111 1111\"]");
+    /* Backslashes before it are its own only if it has them behind as well. */
+    becomes(f, "[\"\\\\\\\\[EMAIL_1]\"]", "[\"\\\\\\\\a b@example.org\"]");
     /* As a part of an URL it is escaped like one. */
     becomes(f, "[\"https://x.org/?q=%5BEMAIL_1%5D&z=%5bEMAIL_1%5d\"]",
             "[\"https://x.org/?q=a%20b%40example.org&z=a%20b%40example.org\"]");

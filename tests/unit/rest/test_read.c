@@ -70,6 +70,44 @@ static void a_body_becomes_a_request(void **state)
     assert_true(f->request.session_must_be_free);
 }
 
+static void values_are_for_those_who_may_have_them(void **state)
+{
+    struct fixture *f = *state;
+    const struct cs_privacy_options options = {.level = CS_PRIVACY_MEDIUM};
+    struct cs_caller local = cs_caller_local(), key = {.key_id = "0123456789abcdef"};
+    struct cs_privacy *p = NULL;
+    assert_int_equal(cs_privacy_new(&options, &p, &f->err), 0);
+    static const struct {
+        const char *body, *says; /* NULL: taken */
+        bool keyed, reveal;
+        enum cs_code code;
+    } cases[] = {
+        {"{\"code\": \"1\", \"privacy\": \"high\"}", NULL, false, false, CS_OK},
+        {"{\"code\": \"1\", \"reveal\": true}", "who shows no key", false, false, CS_DENIED},
+        {"{\"code\": \"1\", \"reveal\": true}", "this key has no right", true, false, CS_DENIED},
+        {"{\"code\": \"1\", \"reveal\": true}", NULL, true, true, CS_OK},
+        {"{\"code\": \"1\", \"reveal\": false}", NULL, true, false, CS_OK},
+        {"{\"code\": \"1\", \"reveal\": true, \"async\": true}", "leave out async", true, true,
+         CS_INVALID},
+        {"{\"code\": \"1\", \"privacy\": \"off\"}", "ask for more", true, true, CS_INVALID},
+    };
+    for (size_t i = 0; i < CS_COUNT(cases); i++) {
+        struct cs_caller *caller = cases[i].keyed ? &key : &local;
+        caller->reveal = cases[i].reveal;
+        assert_int_equal(read_body(f, cases[i].body), 0);
+        int status =
+            cs_rest_read_privacy(p, caller, cs_json_root(&f->doc), &f->arena, &f->request, &f->err);
+        assert_int_equal(f->err.code, cases[i].code);
+        if (cases[i].says)
+            assert_contains(f->err.msg, cases[i].says);
+        if (status == 0)
+            assert_int_equal(f->request.reveal, cases[i].reveal);
+        if (i == 0)
+            assert_int_equal(f->request.privacy, CS_PRIVACY_HIGH);
+    }
+    cs_privacy_unref(p);
+}
+
 static void what_is_not_said_is_the_default(void **state)
 {
     struct fixture *f = *state;
@@ -165,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CS_TEST_WITH(a_body_becomes_a_request, setup, teardown),
         CS_TEST_WITH(what_is_not_said_is_the_default, setup, teardown),
+        CS_TEST_WITH(values_are_for_those_who_may_have_them, setup, teardown),
         CS_TEST_WITH(mistakes_are_named, setup, teardown),
         CS_TEST_WITH(nobody_chooses_who_they_are, setup, teardown),
         CS_TEST_WITH(sizes_are_bounded, setup, teardown),
