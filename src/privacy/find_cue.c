@@ -43,10 +43,10 @@ static size_t key_start(const struct cs_view *view, size_t at)
     return start;
 }
 
-/* The operator of an assignment or a comparison; 0: there is none. */
+/* The operator of a comparison or so; 0: there is none. Assignments are found by structure.c. */
 static size_t operator_end(const struct cs_view *view, size_t at)
 {
-    static const char *const operators[] = {"===", "!==", "==", "!=", ":=", "=>", "->", "=", ":"};
+    static const char *const operators[] = {"===", "!==", "==", "!=", "->"};
     for (size_t i = 0; i < CS_COUNT(operators); i++) {
         size_t n = strlen(operators[i]);
         if (view->len - at >= n && memcmp(view->at + at, operators[i], n) == 0)
@@ -471,9 +471,8 @@ size_t cs_cue_login(struct cs_view *view, size_t at, size_t after)
     if (cs_is_class(cs_view_at(view, after), CS_C_ALNUM | CS_C_UNDER) ||
         !read_cue(view, at, after, &cue) || cue.closed)
         return 0;
-    size_t value = operator_end(view, cue.next);
-    if (value == 0)
-        value = sentence(view, after, cue.end);
+    bool sign_next = view->at[cue.next] == ':' || view->at[cue.next] == '=';
+    size_t value = sign_next ? cue.next + 1 : sentence(view, after, cue.end);
     if (value == 0)
         return 0;
     struct cs_str s = argument(view, value, cue.end);

@@ -90,7 +90,8 @@ static bool key_at(const struct cs_view *view, size_t i, size_t end)
 {
     size_t stop = cs_class_end(view, i, i + 40 < end ? i + 40 : end,
                                CS_C_ALNUM | CS_C_UNDER | CS_C_DASH | CS_C_DOT);
-    return stop > i && stop < end && view->at[stop] == '=';
+    return stop > i && stop + 1 < end && view->at[stop] == '=' && view->at[stop + 1] != '=' &&
+           !is_blank(view->at[stop + 1]);
 }
 
 static bool ends_bare(const struct cs_view *view, size_t i, size_t end)
@@ -150,6 +151,9 @@ static struct value value_of(const struct cs_view *view, size_t start, size_t en
             break;
         v.quoted = true;
     }
+    /* password=password=: nobody's. */
+    if (!v.quoted && key_at(view, start, end))
+        return v;
     if (!v.quoted)
         end = bare_end(view, start, end);
     if (end > start && end <= start + VALUE_MAX) {
@@ -228,7 +232,7 @@ static bool is_talk(struct cs_str s)
         "optional.",  "here",      "there",   "below",
     };
     for (size_t i = 0; i < CS_COUNT(words); i++)
-        if (cs_str_same(s, words[i]))
+        if ((s.at[0] | 32) == words[i][0] && cs_str_same(s, words[i]))
             return true;
     return false;
 }
@@ -274,7 +278,7 @@ static bool is_none(const struct value *v)
 static bool is_password(const struct value *v, bool short_name, enum cs_found found)
 {
     struct cs_str s = v->s;
-    if (s.len < 4 || s.len > 256 || is_none(v) || is_talk(s) || memchr(":({", s.at[s.len - 1], 3))
+    if (s.len < 4 || s.len > 256 || memchr(":({", s.at[s.len - 1], 3) || is_talk(s) || is_none(v))
         return false;
     if (has_blank(s))
         return v->quoted && v->odd && v->mix.digit && s.len < 64 && s.at[s.len - 1] != '.';

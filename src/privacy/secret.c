@@ -57,7 +57,7 @@ bool cs_str_has(struct cs_str a, const char *small)
 struct cs_mix cs_mix_of(struct cs_str value)
 {
     struct cs_mix mix = {.len = value.len};
-    unsigned seen[256] = {0};
+    uint16_t seen[256] = {0};
     unsigned before = 0;
     bool hex_lower = true, hex_upper = true;
     for (size_t i = 0; i < value.len; i++) {
@@ -80,11 +80,15 @@ struct cs_mix cs_mix_of(struct cs_str value)
         mix.distinct += seen[c]++ == 0;
     }
     mix.hex = value.len > 0 && (hex_lower || hex_upper);
-    for (unsigned i = 0; i < 256; i++)
-        if (seen[i]) {
-            float p = (float)seen[i] / (float)value.len;
-            mix.bits -= p * log2f(p);
-        }
+    float sum = 0;
+    for (size_t i = 0; i < value.len; i++) {
+        uint16_t *n = &seen[(unsigned char)value.at[i]];
+        if (*n > 1)
+            sum += *n * log2f(*n);
+        *n = 0;
+    }
+    if (value.len)
+        mix.bits = log2f((float)value.len) - sum / (float)value.len;
     return mix;
 }
 
@@ -108,16 +112,24 @@ static size_t longest_run(struct cs_str s, char *of)
 static bool one_of(struct cs_str s, const char *const list[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (cs_str_same(s, list[i]))
+        if ((s.at[0] | 32) == (list[i][0] | 32) && cs_str_same(s, list[i]))
             return true;
     return false;
 }
 
 static bool has_one_of(struct cs_str s, const char *const list[], size_t count)
 {
+    uint32_t begins = 0;
     for (size_t i = 0; i < count; i++)
-        if (cs_str_has(s, list[i]))
-            return true;
+        begins |= 1u << (list[i][0] & 31);
+    for (size_t at = 0; at < s.len; at++) {
+        if (!(begins >> (s.at[at] & 31) & 1))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            if ((s.at[at] | 32) == (list[i][0] | 32) && strlen(list[i]) <= s.len - at &&
+                strncasecmp(s.at + at, list[i], strlen(list[i])) == 0)
+                return true;
+    }
     return false;
 }
 
@@ -128,8 +140,13 @@ static bool is_template(struct cs_str s)
     for (const char *p = pairs; *p; p += 2)
         if (s.len > 2 && s.at[0] == p[0] && s.at[s.len - 1] == p[1])
             return true;
+    size_t i = 0;
+    while (i < s.len && !memchr("${#<&.%\xe2", s.at[i], 8))
+        i++;
+    if (i == s.len)
+        return false;
     static const char *const inside[] = {"${", "{{", "$(", "#{", "<%", "&lt;", "..."};
-    for (size_t i = 0; i < CS_COUNT(inside); i++)
+    for (i = 0; i < CS_COUNT(inside); i++)
         if (memmem(s.at, s.len, inside[i], strlen(inside[i])))
             return true;
     /* "%s", "%(name)s", an ellipsis, bullets */
@@ -316,7 +333,8 @@ bool cs_is_code(struct cs_str s, bool quoted)
     };
     for (size_t i = 0; i < CS_COUNT(starts); i++) {
         size_t n = strlen(starts[i]);
-        if (s.len >= n && strncasecmp(s.at, starts[i], n) == 0)
+        if ((s.at[0] | 32) == (starts[i][0] | 32) && s.len >= n &&
+            strncasecmp(s.at, starts[i], n) == 0)
             return true;
     }
     /* name=value: the next argument */

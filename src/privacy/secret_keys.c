@@ -51,7 +51,8 @@ static struct folded fold(struct cs_str key)
 static bool ends(const struct folded *f, const char *with, bool word)
 {
     size_t n = strlen(with);
-    return f->len >= n && memcmp(f->text + f->len - n, with, n) == 0 &&
+    return f->len >= n && f->text[f->len - n] == with[0] &&
+           memcmp(f->text + f->len - n, with, n) == 0 &&
            (!word || f->starts[f->len - n] || f->len == n);
 }
 
@@ -163,25 +164,29 @@ static const struct {
     {"auth", WEAK, true},
 };
 
-/* Their last two letters: of most keys nothing more is looked at. */
-static bool may_be_secret(const struct folded *f)
+/* The last two letters of all of these: of most keys nothing more is looked at. */
+static bool may_be_secret(struct cs_str key)
 {
-    static const char pairs[] = "rd wd rt et at se de ie re ss ts ns ls as pw sw en in on ey th mb "
-                                "al sk ig na ha id wt";
-    if (f->len < 2)
+    size_t i = key.len;
+    while (i > 0 && !cs_is_letter(key.at[i - 1]))
+        i--;
+    if (i < 2)
         return false;
-    const char *end = f->text + f->len - 2;
-    for (const char *p = pairs; p < pairs + sizeof pairs - 1; p += 3)
-        if (p[0] == end[0] && p[1] == end[1])
-            return true;
-    return false;
+    static const char *const before[26] = {
+        ['a' - 'a'] = "nh",  ['b' - 'a'] = "m",     ['d' - 'a'] = "rwi",  ['e' - 'a'] = "sdir",
+        ['g' - 'a'] = "i",   ['h' - 'a'] = "t",     ['k' - 'a'] = "s",    ['l' - 'a'] = "a",
+        ['n' - 'a'] = "eio", ['s' - 'a'] = "stnla", ['t' - 'a'] = "reaw", ['w' - 'a'] = "ps",
+        ['y' - 'a'] = "e",
+    };
+    const char *pairs = before[(key.at[i - 1] | 32) - 'a'];
+    return pairs && strchr(pairs, key.at[i - 2] | 32);
 }
 
 enum cs_under cs_under_of(struct cs_str key)
 {
-    struct folded f = fold(key);
-    if (!may_be_secret(&f))
+    if (!may_be_secret(key))
         return CS_UNDER_NOTHING;
+    struct folded f = fold(key);
     enum cs_under role = CS_UNDER_NOTHING;
     for (size_t i = 0; i < CS_COUNT(tails) && role == CS_UNDER_NOTHING; i++)
         if (ends(&f, tails[i].tail, tails[i].word))

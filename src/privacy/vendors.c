@@ -552,7 +552,7 @@
 
 #define VENDORS_Z(R) R("jwt", "ZXlK", 0, 0, cs_find_jwt64)
 
-#define ROW(rule, prefix, shape, flags, find)    {rule, prefix, shape, flags, find},
+#define ROW(rule, prefix, shape, flags, find)    {rule, prefix, shape, sizeof prefix - 1, flags, find},
 #define SECOND(rule, prefix, shape, flags, find) | 1u << (prefix[1] & 31)
 /* A prefix of two bytes goes on with anything. */
 #define THIRD(rule, prefix, shape, flags, find) | (prefix[2] ? 1u << (prefix[2] & 31) : ~0u)

@@ -26,7 +26,8 @@ enum {
 
 struct cs_vendor {
     const char *rule, *prefix, *shape;
-    unsigned flags;
+    uint8_t len; /* of the prefix */
+    uint8_t flags;
     size_t (*find)(struct cs_view *view, size_t at, size_t after); /* instead of a shape */
 };
 
