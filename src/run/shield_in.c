@@ -10,6 +10,7 @@
 
 #define RULES      8 /* of one call, on record */
 #define RULE_BYTES 80
+#define ERR_TEXT   (sizeof((struct cs_err *)0)->msg - 1) /* a text of so many bytes was cut */
 
 /* --- inputs --- */
 
@@ -308,6 +309,16 @@ static void hide_data(struct cs_str text, struct cs_str dir, struct cs_buf *out)
     cs_buf_putstr(out, text);
 }
 
+/* What was cut off may end within a value that nobody would find any more. */
+static struct cs_str whole_words(struct cs_str text)
+{
+    static const char more[] = "\xE2\x80\xA6";
+    if (text.len < ERR_TEXT && !cs_str_ends(text, more))
+        return text;
+    const char *blank = memrchr(text.at, ' ', text.len);
+    return blank ? cs_strn(text.at, (size_t)(blank - text.at)) : text;
+}
+
 /* Without places of this machine, but for those that the caller has named. */
 static void hide_places(const struct cs_run *run, struct cs_str message, struct cs_str known,
                         struct cs_buf *out)
@@ -336,7 +347,7 @@ void cs_shield_words(struct cs_run *run, struct cs_str server, struct cs_str mes
         .server = server,
         .sum = &run->result.protection.results,
     };
-    hide_places(run, message, (struct cs_str){0}, &clean);
+    hide_places(run, whole_words(message), (struct cs_str){0}, &clean);
     int n = cs_shield_mask(run, &how, cs_buf_str(&clean), out, &err);
     if (n == 0)
         cs_buf_putstr(out, cs_buf_str(&clean));
@@ -350,7 +361,7 @@ struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, str
     struct cs_err err = {0};
     if (!c->run->shield || !c->tool)
         return message;
-    hide_places(c->run, message, cs_buf_str(&c->arguments), &clean);
+    hide_places(c->run, whole_words(message), cs_buf_str(&c->arguments), &clean);
     int n = mask_answer(c, cs_buf_str(&clean), CS_FORM_TEXT, NULL, &masked, &err);
     if (n < 0)
         return CS_STR("the tool failed; what it said could not be protected, and is not shown");
