@@ -179,35 +179,46 @@ static enum cs_key_role role_of(struct cs_str key)
     return CS_KEY_PLAIN;
 }
 
-struct cs_sense cs_page_key(struct cs_page *page, struct cs_str key, enum cs_key_role *role)
+static bool is_plain(struct cs_str key)
 {
-    if (role)
-        *role = CS_KEY_PLAIN;
-    if (key.len == 0)
-        return CS_NO_SENSE;
-    if (key.len > CS_KEY_KEPT)
-        return cs_key_sense(key);
+    for (size_t i = 0; i < key.len; i++)
+        if (!cs_is_letter(key.at[i]) && key.at[i] != '_' && key.at[i] != '-')
+            return false;
+    return true;
+}
+
+static void learn(struct cs_kept_key *k, struct cs_str key)
+{
+    k->sense = cs_key_sense(key);
+    k->role = (uint8_t)role_of(key);
+    k->plain = is_plain(key);
+    k->len = (uint8_t)key.len;
+    memcpy(k->at, key.at, key.len);
+}
+
+const struct cs_kept_key *cs_page_key(struct cs_page *page, struct cs_str key)
+{
+    if (key.len == 0 || key.len > CS_KEY_KEPT) {
+        page->other = (struct cs_kept_key){.sense = key.len ? cs_key_sense(key) : CS_NO_SENSE,
+                                           .plain = key.len <= 40 && is_plain(key)};
+        return &page->other;
+    }
     /* Two places for each. */
     unsigned h = hash(key);
     struct cs_kept_key *k = &page->kept[h], *other = &page->kept[h ^ 1];
-    if (!is_kept(k, key) && is_kept(other, key)) {
+    if (is_kept(k, key))
+        return k;
+    if (is_kept(other, key))
+        return other;
+    if (k->len && (!other->len || page->turn++ % 2))
         k = other;
-    } else if (!is_kept(k, key)) {
-        if (k->len && (!other->len || page->turn++ % 2))
-            k = other;
-        k->sense = cs_key_sense(key);
-        k->role = (uint8_t)role_of(key);
-        k->len = (uint8_t)key.len;
-        memcpy(k->at, key.at, key.len);
-    }
-    if (role)
-        *role = (enum cs_key_role)k->role;
-    return k->sense;
+    learn(k, key);
+    return k;
 }
 
 struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key)
 {
-    return cs_page_key(page, key, NULL);
+    return cs_page_key(page, key)->sense;
 }
 
 /* --- cues --- */
