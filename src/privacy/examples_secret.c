@@ -260,7 +260,7 @@ const struct cs_example cs_examples_secret[] = {
      "axios.defaults.headers.common['Authorization'] = 'Bearer "
      "<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>';",
      CS_PRIVACY_LOW},
-    {"cookie", "Cookie: sid=<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>; theme=dark", CS_PRIVACY_LOW},
+    {"cookie", "Cookie: sid=<<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>>; theme=dark", CS_PRIVACY_LOW},
     {"cookie",
      "Set-Cookie: session=<<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>>; Path=/; HttpOnly; SameSite=Lax",
      CS_PRIVACY_LOW},
