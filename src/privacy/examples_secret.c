@@ -614,6 +614,10 @@ const struct cs_example cs_examples_secret[] = {
      CS_PRIVACY_HIGH},
     {"random", "some-long-name-of-a-branch-2024 and src/privacy/find_opaque.c", CS_PRIVACY_HIGH},
     {"random", "key kQ7mZr5TwV9cLd2FXbY3aB8e here", CS_PRIVACY_MEDIUM},
+    {"jwt",
+     "https://shop.test/in/<<JWT|eyJh"
+     "bGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJlLXRoYXQ>>/next",
+     CS_PRIVACY_LOW},
     {"base64",
      "  app.ini: <<SECRET|dXNlcjogc3ZjCnBhc3N3b3JkOiBPZmVucm9ocjkK>>\n  motd: "
      "d2VsY29tZSB0byB0aGUgYm94IQo=",
