@@ -618,6 +618,7 @@ const struct cs_example cs_examples_secret[] = {
      "https://shop.test/in/<<JWT|eyJh"
      "bGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJlLXRoYXQ>>/next",
      CS_PRIVACY_LOW},
+    {"none", "<secret>\"Bearer \"auth=(user, none)", CS_PRIVACY_LOW},
     {"base64",
      "  app.ini: <<SECRET|dXNlcjogc3ZjCnBhc3N3b3JkOiBPZmVucm9ocjkK>>\n  motd: "
      "d2VsY29tZSB0byB0aGUgYm94IQo=",
