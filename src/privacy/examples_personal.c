@@ -288,7 +288,7 @@ const struct cs_example cs_examples_personal[] = {
     {"no address", "in 2024 Park visitors paid 12 dollars", MEDIUM},
     {"no address", "On 3 March 2024 Court reopened", MEDIUM},
     {"no address", "see section 12, Road Map 2025, page 4", MEDIUM},
-    {"no address", "Austin, Boston and Denver", MEDIUM},
+    {"no address", "Toronto, Leeds and Lyon", MEDIUM},
     {"no address", "rate limited via API 2 times, 3 Way merge", MEDIUM},
     {"no address", "20 Questions about the 5 Best Drive Trains", MEDIUM},
     {"no address", "drwxr-xr-x 2 root root 4096 Jan 12 10:00 St", MEDIUM},
