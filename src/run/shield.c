@@ -77,7 +77,8 @@ void cs_shield_open(struct cs_run *run)
             run->shield->played = doc->made;
         return;
     }
-    if (cs_privacy_off(privacy))
+    bool has_tokens = run->on_record && !q->no_privacy; /* one that goes on, and had protection */
+    if (cs_privacy_off(privacy) && !has_tokens)
         p->why = "--no-pii-protection";
     else if (q->no_privacy)
         p->why = "the request wants none";

@@ -235,7 +235,7 @@ enum cs_privacy_level cs_shield_level(struct cs_gate_call *c)
 
 static const struct cs_own *own_of(struct cs_gate_call *c)
 {
-    if (!c->own)
+    if (!c->own && c->arguments.len > strlen("{}"))
         c->own = cs_own_of(c->run->shield->detector, cs_buf_str(&c->arguments));
     return c->own;
 }

@@ -76,6 +76,7 @@ static void tell(struct cs_run *run, bool is_stderr, size_t len)
     cs_seats_output(run, is_stderr,
                     mask_said(run, CS_FORM_TEXT, cs_strn(held->at, len), &masked, &buf));
     cs_buf_drop(held, len);
+    run->result.protection.outputs.fresh += masked.fresh; /* they are not new in the end */
 }
 
 void cs_shield_output(struct cs_run *run, bool is_stderr, struct cs_str bytes)
