@@ -226,7 +226,7 @@ int cs_shield_mask(struct cs_run *run, const struct cs_passage *how, struct cs_s
         return 0;
     const struct cs_spans *found = how->look ? &how->look->spans : NULL;
     uint64_t us = how->look ? how->look->us : 0;
-    struct cs_vault *known = sh->vault ? sh->vault : sh->safe ? sh->safe->vault : NULL;
+    struct cs_vault *known = cs_shield_known(sh);
     if (!known && !found) { /* most have nothing to hide, and no vault is made for them */
         uint64_t start = uv_hrtime();
         cs_scan(sh->detector, how->level, how->form, text, &spans);

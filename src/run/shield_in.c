@@ -414,11 +414,8 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
     asking.count = names_of(c->tool, &text, asking.names);
     if (!c->revealed)
         c->revealed = cs_revealed_new();
-    struct cs_vault *vault = run->shield->vault;
-    if (!vault && run->shield->safe)
-        vault = run->shield->safe->vault;
     const struct cs_unmask how = {
-        .vault = vault,
+        .vault = cs_shield_known(run->shield),
         .may = may,
         .ctx = &asking,
         .revealed = c->revealed,
