@@ -239,7 +239,7 @@ enum cs_privacy_level cs_shield_level(struct cs_gate_call *c)
 
 static const struct cs_own *own_of(struct cs_gate_call *c)
 {
-    if (!c->own)
+    if (!c->own && c->arguments.len > strlen("{}"))
         c->own = cs_own_of(c->run->shield->detector, cs_buf_str(&c->arguments));
     return c->own;
 }
@@ -414,11 +414,8 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
     asking.count = names_of(c->tool, &text, asking.names);
     if (!c->revealed)
         c->revealed = cs_revealed_new();
-    struct cs_vault *vault = run->shield->vault;
-    if (!vault && run->shield->safe)
-        vault = run->shield->safe->vault;
     const struct cs_unmask how = {
-        .vault = vault,
+        .vault = cs_shield_known(run->shield),
         .may = may,
         .ctx = &asking,
         .revealed = c->revealed,
