@@ -226,14 +226,16 @@ int cs_shield_mask(struct cs_run *run, const struct cs_passage *how, struct cs_s
     const struct cs_spans *found = how->look ? &how->look->spans : NULL;
     uint64_t us = how->look ? how->look->us : 0;
     struct cs_vault *known = sh->vault ? sh->vault : sh->safe ? sh->safe->vault : NULL;
-    if (!known && !found) { /* most have nothing to hide, and no vault is made for them */
+    /* Most have nothing to hide, and no vault is made for them. With tokens in it a text is looked
+     * at as if there were one: a replay has none. */
+    if (!known && !found && !cs_token_like(text)) {
         uint64_t start = uv_hrtime();
         cs_scan(sh->detector, how->level, how->form, text, &spans);
         us = (uv_hrtime() - start) / 1000;
         found = &spans;
     }
     int n = 0;
-    if (known || found->count || (how->literals && cs_token_like(text))) {
+    if (known || !found || found->count) {
         const struct cs_mask mask = {
             .detector = sh->detector,
             .vault = cs_shield_vault(run),
