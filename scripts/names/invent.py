@@ -173,7 +173,7 @@ class Inventor:
             "ver": lambda: f"{r.randint(0, 20)}.{r.randint(0, 30)}.{r.randint(0, 9)}", "addr": lambda: f"{r.randint(1, 9999)} {self.people.pick(self.people.last)} {r.choice(['St', 'Street', 'Ave', 'Road', 'Lane', 'Drive'])}",
             "vd": lambda: r.choice(PAST), "vs": lambda: r.choice(NOW), "adj": lambda: r.choice(ADJ_LOW), "before": lambda: r.choice(BEFORE),
             "Before": lambda: (lambda s: s[0].upper() + s[1:])(r.choice(BEFORE)), "rest": lambda: self.fill(r.choice(REST), nested=True)[0],
-            "todo": lambda: r.choice(["TO" + "DO", "FIX" + "ME"]),
+            "big": lambda: r.choice(BIG), "todo": lambda: r.choice(["TO" + "DO", "FIX" + "ME"]),
             "sent": lambda: self.fill(r.choice(self.sections["plain"]), nested=True)[0],
         }
         if what == "m":
@@ -275,19 +275,19 @@ def texts(lists):
     """Yields (source, weight, views) with views of (key, text, is_value, spans)."""
     v = Inventor(lists)
     for _ in range(1500):
-        yield ("invented/prose", 0.7, [(b"", *flat(v.sentences(["prose", "prose", "plain"], 1, 4)))])
+        yield ("invented/prose", 0.75, [(b"", *flat(v.sentences(["prose", "prose", "plain"], 1, 4)))])
     for _ in range(1500):
-        yield ("invented/short", 0.7, [(b"", *flat(v.sentences(["short", "short", "plain"], 1, 3)))])
+        yield ("invented/short", 0.75, [(b"", *flat(v.sentences(["short", "short", "plain"], 1, 3)))])
     for _ in range(900):
-        yield ("invented/chat", 0.7, [(b"", *flat(v.sentences(["chat", "plain"], 1, 3)))])
+        yield ("invented/chat", 0.75, [(b"", *flat(v.sentences(["chat", "plain"], 1, 3)))])
     for _ in range(900):
-        yield ("invented/layout", 0.7, [(b"", *flat(v.fill(v.rng.choice(v.sections["layout"]))))])
+        yield ("invented/layout", 0.75, [(b"", *flat(v.fill(v.rng.choice(v.sections["layout"]))))])
     for _ in range(400):
-        yield ("invented/rows", 0.7, [(b"", *flat(v.rows()))])
+        yield ("invented/rows", 0.75, [(b"", *flat(v.rows()))])
     for _ in range(600):
-        yield ("invented/values", 0.7, v.values())
+        yield ("invented/values", 0.75, v.values())
     for _ in range(900):
-        yield ("invented/nothing", 0.7, [(b"", *flat(v.sentences(["plain", "code"], 2, 6)))])
+        yield ("invented/nothing", 0.75, [(b"", *flat(v.sentences(["plain", "code"], 2, 6)))])
 
 
 def flat(filled):

@@ -517,7 +517,14 @@ static void option(struct options *o, const char *arg)
 
 int main(int argc, char **argv)
 {
-    struct trainer t = {.o = {.epochs = 6, .strange = 35, .swap = 40, .least = 2, .seed = 1, .margin = 1}};
+    struct trainer t = {.o = {.epochs = 6,
+                              .strange = 35,
+                              .swap = 40,
+                              .least = 2,
+                              .seed = 1,
+                              .margin = 1,
+                              .medium = 0,
+                              .high = 60}};
     bool show = false;
     if (argc < 4) {
         fprintf(stderr, "usage: train_names TEXTS LISTS MODEL [name=value ...]\n");

@@ -127,7 +127,14 @@ static size_t by_sign(const struct cs_view *view, const struct cue *cue, enum cs
         return 0;
     if (next == '"' || next == '\'')
         return cue->stop - cue->at > 4 ? cue->next : 0; /* but: pass "x" on */
-    bool option = cue->start < cue->at && view->at[cue->start] == '-';
+    if (next == '(') {
+        /* password (staging): x */
+        size_t most = cue->next + 40 < cue->end ? cue->next + 40 : cue->end;
+        const char *close = memchr(view->at + cue->next, ')', most - cue->next);
+        size_t sign = close ? (size_t)(close - view->at) + 1 : view->len;
+        return cs_view_at(view, sign) == ':' ? sign + 1 : 0;
+    }
+    bool option = (cue->start < cue->at && view->at[cue->start] == '-') || view->at[cue->at] == 'r';
     return option && next != '-' ? cue->next : 0;
 }
 
@@ -477,12 +484,14 @@ size_t cs_cue_login(struct cs_view *view, size_t at, size_t after)
         return 0;
     struct cs_str s = argument(view, value, cue.end);
     const char *sign = s.len ? memchr(s.at, ':', s.len) : NULL;
+    size_t end = (size_t)(s.at - view->at) + s.len;
     if (!sign && s.len)
         sign = memchr(s.at, '/', s.len);
-    if (!sign || sign == s.at)
-        return 0;
-    size_t start = (size_t)(sign - view->at) + 1;
-    cs_secret_value(view, CS_STR("password"), start, (size_t)(s.at - view->at) + s.len,
-                    CS_FOUND_LISTED);
+    size_t start = sign ? (size_t)(sign - view->at) + 1 : end + 3;
+    /* user / x */
+    if (!sign && s.len && end + 3 < cue.end && memcmp(view->at + end, " / ", 3) == 0)
+        end = cue.end;
+    if (sign != s.at && start < end)
+        cs_secret_value(view, CS_STR("password"), start, end, CS_FOUND_LISTED);
     return 0;
 }

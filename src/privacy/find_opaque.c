@@ -59,6 +59,12 @@ static bool is_id(struct cs_str s, const struct cs_mix *mix)
 
 size_t cs_find_opaque(struct cs_view *view, size_t start, size_t end)
 {
+    /* NAME=value */
+    for (size_t i = end; i > start + 1; i--)
+        if (view->at[i - 2] == '=' && view->at[i - 1] != '=') {
+            start = i - 1;
+            break;
+        }
     if (end - start > RANDOM_MAX || end - start < RANDOM_MIN)
         return end;
     if (marked(view, start, end)) {

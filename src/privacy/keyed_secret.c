@@ -365,6 +365,17 @@ static enum cs_pii kind_of(const struct value *v, enum cs_under role, struct cs_
     return v->s.len >= 16 ? CS_PII_API_KEY : CS_PII_PASSWORD;
 }
 
+/* What the text around has left at the end of a value. */
+static void shorten(struct value *v, enum cs_under role, enum cs_found found)
+{
+    /* token:x@host */
+    const char *sign = role != CS_UNDER_PASS && v->s.len ? memchr(v->s.at, '@', v->s.len) : NULL;
+    if (sign && sign - v->s.at >= 16 && !v->quoted)
+        v->s.len = (size_t)(sign - v->s.at);
+    if (found == CS_FOUND_TOLD && v->s.len > 1 && v->s.at[v->s.len - 1] == '.')
+        v->s.len--;
+}
+
 static void find(struct cs_view *view, enum cs_under role, struct cs_str key, size_t start,
                  size_t end, enum cs_found found)
 {
@@ -388,8 +399,7 @@ static void find(struct cs_view *view, enum cs_under role, struct cs_str key, si
         v.quoted |= quoted;
         at = (size_t)(v.s.at - view->at);
     }
-    if (found == CS_FOUND_TOLD && v.s.len > 1 && v.s.at[v.s.len - 1] == '.')
-        v.s.len--;
+    shorten(&v, role, found);
     char plain[64];
     struct cs_str inside = undone(v.s, plain);
     if (v.s.len == 0 || (inside.at != v.s.at && cs_is_sample(inside)))

@@ -119,8 +119,47 @@ static inline bool is_kept(const struct cs_kept_key *k, struct cs_str key)
     return key.len <= 16 || memcmp(k->at + 8, key.at + 8, key.len - 16) == 0;
 }
 
-struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key)
+static enum cs_key_role role_of(struct cs_str key)
 {
+    static const struct {
+        const char *key;
+        enum cs_key_role role;
+    } roles[] = {
+        {"name", CS_KEY_NAMES},
+        {"key", CS_KEY_NAMES},
+        {"field", CS_KEY_NAMES},
+        {"label", CS_KEY_NAMES},
+        {"property", CS_KEY_NAMES},
+        {"question", CS_KEY_NAMES},
+        {"header", CS_KEY_NAMES},
+        {"title", CS_KEY_NAMES},
+        {"fieldName", CS_KEY_NAMES},
+        {"field_name", CS_KEY_NAMES},
+        {"value", CS_KEY_VALUE},
+        {"values", CS_KEY_VALUE},
+        {"answer", CS_KEY_VALUE},
+        {"content", CS_KEY_VALUE},
+        {"val", CS_KEY_VALUE},
+        {"fieldValue", CS_KEY_VALUE},
+        {"columns", CS_KEY_COLUMNS},
+        {"headers", CS_KEY_COLUMNS},
+        {"fields", CS_KEY_COLUMNS},
+        {"cols", CS_KEY_COLUMNS},
+        {"column_names", CS_KEY_COLUMNS},
+        {"columnNames", CS_KEY_COLUMNS},
+        {"header_row", CS_KEY_COLUMNS},
+    };
+    for (size_t i = 0; i < CS_COUNT(roles); i++)
+        if (strlen(roles[i].key) == key.len && (roles[i].key[0] | 32) == (key.at[0] | 32) &&
+            memcmp(roles[i].key + 1, key.at + 1, key.len - 1) == 0)
+            return roles[i].role;
+    return CS_KEY_PLAIN;
+}
+
+struct cs_sense cs_page_key(struct cs_page *page, struct cs_str key, enum cs_key_role *role)
+{
+    if (role)
+        *role = CS_KEY_PLAIN;
     if (key.len == 0)
         return CS_NO_SENSE;
     if (key.len > CS_KEY_KEPT)
@@ -128,16 +167,24 @@ struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key)
     /* Two places for each. */
     unsigned h = hash(key);
     struct cs_kept_key *k = &page->kept[h], *other = &page->kept[h ^ 1];
-    if (is_kept(k, key))
-        return k->sense;
-    if (is_kept(other, key))
-        return other->sense;
-    if (k->len && (!other->len || page->turn++ % 2))
+    if (!is_kept(k, key) && is_kept(other, key)) {
         k = other;
-    k->sense = cs_key_sense(key);
-    k->len = (uint8_t)key.len;
-    memcpy(k->at, key.at, key.len);
+    } else if (!is_kept(k, key)) {
+        if (k->len && (!other->len || page->turn++ % 2))
+            k = other;
+        k->sense = cs_key_sense(key);
+        k->role = (uint8_t)role_of(key);
+        k->len = (uint8_t)key.len;
+        memcpy(k->at, key.at, key.len);
+    }
+    if (role)
+        *role = (enum cs_key_role)k->role;
     return k->sense;
+}
+
+struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key)
+{
+    return cs_page_key(page, key, NULL);
 }
 
 /* --- cues --- */

@@ -77,12 +77,22 @@ static void close_name(struct reading *r)
     *n = (struct name){0};
 }
 
-static void add_to_name(struct reading *r, const struct cs_name_word *w)
+/* Jean-Luc is one word to a reader, and J. Smith one name. */
+static bool glued(const struct cs_name_word *before, const struct cs_name_word *w)
+{
+    return (w->gap == CS_GAP_HYPHEN && w->shape == CS_SHAPE_CAP && before->shape == CS_SHAPE_CAP) ||
+           (w->gap == CS_GAP_INITIAL && before->shape == CS_SHAPE_INITIAL);
+}
+
+static void add_to_name(struct reading *r, const struct cs_around *a)
 {
     struct name *n = &r->name;
+    const struct cs_name_word *w = a->w[2], *before = a->w[1];
     if (w->tag != CS_TAG_I || !n->open) {
         close_name(r);
         *n = (struct name){.open = true, .start = w->start, .end = w->end};
+        if (glued(before, w))
+            n->start = glued(a->w[0], before) ? a->w[0]->start : before->start;
     }
     /* Particles do not end a name. */
     if (w->shape != CS_SHAPE_LOWER || n->end == w->end || n->whole == false)
@@ -102,11 +112,13 @@ static void judge_word(struct reading *r, struct cs_around *a, bool high)
         w->mailed = remembers(r->memory->mailed, MEMORY / 4, w->hash);
         if (cs_name_candidate(a, high))
             w->tag = (uint8_t)r->eye->judge(r->eye->ctx, a);
+        if (a->w[1]->tag != CS_TAG_O && glued(a->w[1], w))
+            w->tag = CS_TAG_I;
     }
     if (w->tag == CS_TAG_O)
         close_name(r);
     else
-        add_to_name(r, w);
+        add_to_name(r, a);
 }
 
 void cs_names_read(struct cs_str text, struct cs_str key, bool is_value, bool high,
@@ -162,10 +174,24 @@ struct looking {
     int lean;
 };
 
+/* Towns and tools that are called like people: more must speak for one of those, most in a list. */
+static int lean_at(const struct looking *l, struct cs_around *a)
+{
+    struct cs_name_word *w = a->w[2], *next = a->w[3];
+    unsigned c = cs_name_word_classes(w);
+    if (a->w[1]->tag != CS_TAG_O || !(CS_GAZ_PLACE(c) || CS_GAZ_STOP(c)))
+        return l->lean;
+    if (CS_GAZ_PLACE(c) && next->gap == CS_GAP_COMMA && CS_GAZ_PLACE(cs_name_word_classes(next)))
+        return l->lean - 120;
+    if (next->shape == CS_SHAPE_CAP)
+        return l->lean;
+    return l->lean - (CS_GAZ_STOP(c) ? 60 : 25);
+}
+
 static enum cs_name_tag judge(void *ctx, struct cs_around *a)
 {
     struct looking *l = ctx;
-    enum cs_name_tag tag = cs_name_decide(a, l->lean);
+    enum cs_name_tag tag = cs_name_decide(a, lean_at(l, a));
     if (tag != CS_TAG_O && cs_hit_at(l->view, a->w[2]->start, a->w[2]->end))
         tag = CS_TAG_O;
     return tag;

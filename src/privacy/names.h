@@ -64,6 +64,7 @@ struct cs_name_word {
     uint8_t classes;   /* of the gazetteer; see below */
     uint8_t tag;       /* enum cs_name_tag */
     bool looked;       /* `classes` is known */
+    bool title;        /* Mr, Dr: stands before a name, and is none */
     bool line_start;   /* first of its line, markers aside */
     bool seen, mailed; /* in a name before; a part of a mail address before */
 };

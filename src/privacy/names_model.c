@@ -26,7 +26,7 @@ static unsigned coarse(unsigned c)
     unsigned first = CS_GAZ_FIRST(c) > 1 ? 2 : CS_GAZ_FIRST(c);
     unsigned last = CS_GAZ_LAST(c) > 1 ? 2 : CS_GAZ_LAST(c);
     unsigned word = CS_GAZ_WORD(c) > 1 ? 2 : CS_GAZ_WORD(c);
-    return first + 3 * last + 9 * word + 27 * (CS_GAZ_PLACE(c) | CS_GAZ_STOP(c));
+    return first + 3 * last + 9 * word + 27 * CS_GAZ_PLACE(c) + 54 * CS_GAZ_STOP(c);
 }
 
 static unsigned length_of(const struct cs_name_word *w)
@@ -41,7 +41,7 @@ size_t cs_name_features(struct cs_around *a, uint32_t f[CS_NAME_FEATURES])
              cr = cs_name_word_classes(r);
     unsigned k = coarse(c), kl = coarse(cl), kr = coarse(cr), shape = w->shape;
     unsigned tags = l->tag * 3u + ll->tag;
-    uint64_t gaps = w->gap * 32u + r->gap, look = shape * 64u + k;
+    uint64_t gaps = w->gap * 32u + r->gap, look = shape * 128u + k;
     uint64_t lh = (uint32_t)l->hash, rh = (uint32_t)r->hash;
     size_t n = 0;
 #define ADD(id, value) f[n++] = slot(id, value)
@@ -58,34 +58,34 @@ size_t cs_name_features(struct cs_around *a, uint32_t f[CS_NAME_FEATURES])
     ADD(9, c * 16 + shape);
     ADD(10, cl * 16 + l->shape);
     ADD(11, cr * 16 + r->shape);
-    ADD(12, (look * 1024 + kl * 16 + l->shape) * 32 + w->gap);
-    ADD(13, (look * 1024 + kr * 16 + r->shape) * 32 + r->gap);
-    ADD(14, (look * 1024 + kl) * 1024 + kr);
+    ADD(12, (look * 2048 + kl * 16 + l->shape) * 32 + w->gap);
+    ADD(13, (look * 2048 + kr * 16 + r->shape) * 32 + r->gap);
+    ADD(14, (look * 2048 + kl) * 2048 + kr);
     ADD(15, lh);
     ADD(16, rh);
     ADD(17, (uint32_t)ll->hash);
     ADD(18, (uint32_t)rr->hash);
     ADD(19, lh * 31 + (uint32_t)ll->hash);
     ADD(20, lh * 31 + rh);
-    ADD(21, lh * 1024 + look);
-    ADD(22, rh * 1024 + look);
+    ADD(21, lh * 2048 + look);
+    ADD(22, rh * 2048 + look);
     ADD(23, gaps * 16 + shape);
     ADD(24, w->gap * 4u + l->tag);
     ADD(25, tags);
     ADD(26, (look * 16 + tags) * 32 + w->gap);
     ADD(27, w->key);
-    ADD(28, (uint64_t)w->key * 1024 + look);
+    ADD(28, (uint64_t)w->key * 2048 + look);
     ADD(29, ((l->shape * 16u + shape) * 16u + r->shape) * 2 + w->line_start);
     ADD(30, (((l->shape * 16u + shape) * 16u + r->shape) * 32 + w->gap) * 32 + r->gap);
     ADD(31, (w->seen * 2u + w->mailed) * 16 + shape);
-    ADD(32, (w->seen * 2u + w->mailed) * 1024 + look);
+    ADD(32, (w->seen * 2u + w->mailed) * 2048 + look);
     ADD(33, (a->is_value * 8u + a->words) * 16 + shape);
-    ADD(34, ((a->is_value * 8u + a->words) * 1024 + look) * 4 + l->tag);
+    ADD(34, ((a->is_value * 8u + a->words) * 2048 + look) * 4 + l->tag);
     ADD(35, lh * 32 + w->gap);
     ADD(36, rh * 32 + r->gap);
-    ADD(37, ((uint64_t)w->line_start * 1024 + look) * 512 + kr);
+    ADD(37, ((uint64_t)w->line_start * 2048 + look) * 512 + kr);
     ADD(38, (rh * 16 + tags) * 32 + r->gap);
-    ADD(39, (uint64_t)rr->shape * 1024 + look);
+    ADD(39, (uint64_t)rr->shape * 2048 + look);
     ADD(40, (uint64_t)w->key * 8 + a->words);
 #undef ADD
     assert(n <= CS_NAME_FEATURES);
@@ -96,7 +96,7 @@ bool cs_name_candidate(struct cs_around *a, bool high)
 {
     struct cs_name_word *w = a->w[2];
     unsigned c, known;
-    if (w->shape >= CS_SHAPE_NUMBER)
+    if (w->shape >= CS_SHAPE_NUMBER || (w->title && a->w[1]->tag == CS_TAG_O))
         return false;
     if (a->w[1]->tag != CS_TAG_O || w->seen || w->shape == CS_SHAPE_CAP ||
         w->shape == CS_SHAPE_INNER || w->shape == CS_SHAPE_INITIAL || w->shape == CS_SHAPE_SCRIPT)
@@ -107,7 +107,9 @@ bool cs_name_candidate(struct cs_around *a, bool high)
     known = CS_GAZ_FIRST(c) | CS_GAZ_LAST(c);
     if (w->shape == CS_SHAPE_UPPER)
         return known > 0;
-    return known >= 2 && (high || CS_GAZ_WORD(c) == 0);
+    /* In small letters: no keys, no parts of code. */
+    return known >= 2 && w->letters > 2 && (high || CS_GAZ_WORD(c) == 0) &&
+           (w->gap <= CS_GAP_SPACE || w->gap == CS_GAP_COMMA || w->gap >= CS_GAP_STOP);
 }
 
 bool cs_name_goes_on(const struct cs_name_word *before, const struct cs_name_word *w)

@@ -274,7 +274,8 @@ static size_t read_word(struct cs_name_words *t, size_t i, struct cs_name_word *
         end = run_on(t, end, &s, w);
     } else {
         w->shape = shape_of(&s);
-        t->initial = w->shape == CS_SHAPE_INITIAL || is_title(&s);
+        w->title = is_title(&s);
+        t->initial = w->shape == CS_SHAPE_INITIAL || w->title;
     }
     w->hash = mixed(s.hash);
     w->ends = s.ends;

@@ -47,8 +47,16 @@ struct cs_hits {
 #define CS_KEYS_KEPT 256
 #define CS_KEY_KEPT  30 /* bytes */
 
+/* What a key says about other keys beside it. */
+enum cs_key_role {
+    CS_KEY_PLAIN,
+    CS_KEY_NAMES,   /* {"name": "dob", */
+    CS_KEY_VALUE,   /*  "value": "1980-02-03"} */
+    CS_KEY_COLUMNS, /* {"columns": ["id", "dob"], "rows": [[1, "1980-02-03"]]} */
+};
+
 struct cs_kept_key {
-    uint8_t len;
+    uint8_t len, role;
     char at[CS_KEY_KEPT];
     struct cs_sense sense;
 };
@@ -108,7 +116,8 @@ void cs_keyed(struct cs_view *view, struct cs_sense sense, struct cs_str key, si
 
 /* --- keys.c --- */
 
-/* As cs_key_sense. */
+/* As cs_key_sense. `role` may be NULL. */
+struct cs_sense cs_page_key(struct cs_page *page, struct cs_str key, enum cs_key_role *role);
 struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key);
 
 /* --- keys_table.c --- */

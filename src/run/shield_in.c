@@ -12,6 +12,9 @@
 #define RULE_BYTES 80
 #define ERR_TEXT   (sizeof((struct cs_err *)0)->msg - 1) /* a text of so many bytes was cut */
 
+/* Where values come from that a caller wrote into the arguments of one call. */
+#define BY_HAND "/caller"
+
 /* --- inputs --- */
 
 /* They are on record now, if it is. */
@@ -27,6 +30,7 @@ static int take_inputs(struct cs_run *run, const struct cs_look *look, struct cs
         .level = run->shield->level,
         .form = CS_FORM_JSON,
         .origin = CS_FROM_WORLD,
+        .server = run->request.by_hand ? CS_STR(BY_HAND) : (struct cs_str){0},
         .look = look,
         .sum = &run->result.protection.inputs,
     };
@@ -372,6 +376,7 @@ struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, str
 
 struct asking {
     const struct cs_shield *shield;
+    bool by_hand;
     struct cs_str names[2];
     size_t count;
     struct cs_str rules[RULES];
@@ -382,11 +387,12 @@ struct asking {
 static enum cs_may may(void *ctx, enum cs_pii kind, struct cs_str name, struct cs_str from)
 {
     struct asking *a = ctx;
-    struct cs_str why = {0};
-    (void)from;
+    struct cs_str why = CS_STR("written by the caller");
+    enum cs_may answer = CS_MAY;
     if (kind == CS_PII_LITERAL)
         return CS_MAY; /* it never was a token */
-    enum cs_may answer = cs_privacy_may(a->shield->privacy, a->names, a->count, kind, name, &why);
+    if (!a->by_hand || !cs_str_is(from, BY_HAND))
+        answer = cs_privacy_may(a->shield->privacy, a->names, a->count, kind, name, &why);
     if (answer != CS_MAY)
         a->refused_by = why;
     size_t i = 0;
@@ -402,7 +408,7 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
 {
     struct cs_run *run = c->run;
     CS_AUTO_BUF struct cs_buf text = {0};
-    struct asking asking = {.shield = run->shield};
+    struct asking asking = {.shield = run->shield, .by_hand = run->request.by_hand};
     if (!run->shield || !cs_token_like(json))
         return 0;
     asking.count = names_of(c->tool, &text, asking.names);
@@ -424,7 +430,7 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
         struct cs_str token = cs_utf8_cut(unmasked->refused, RULE_BYTES);
         cs_fail(err, CS_DENIED, "%sthe value of %.*s is not for '%.*s'%s%.*s",
                 unmasked->ask ? "approval required: " : "", CS_STR_ARG(token),
-                CS_STR_ARG(asking.names[0]), asking.refused_by.len ? ", by the rule " : "",
+                CS_STR_ARG(asking.names[0]), asking.refused_by.len ? ": " : "",
                 CS_STR_ARG(asking.refused_by));
     }
     return n;
