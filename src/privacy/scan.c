@@ -474,7 +474,8 @@ static void merge(struct cs_spans *spans, size_t from, const struct cs_spans *mo
 {
     size_t count = spans->count - from, i = 0, total = from;
     struct cs_span *old = cs_realloc(NULL, count + 1, sizeof *old);
-    memcpy(old, spans->at + from, count * sizeof *old);
+    if (count)
+        memcpy(old, spans->at + from, count * sizeof *old);
     if (spans->cap < spans->count + more->count) {
         spans->cap = spans->count + more->count;
         spans->at = cs_realloc(spans->at, spans->cap, sizeof *spans->at);
