@@ -8,7 +8,7 @@
 
 #define WINDOW 256
 #define MEMORY 1024
-#define PLAIN  60 /* what a plain first and last name adds */
+#define PLAIN  200 /* what a plain first and last name adds */
 
 /* Forgets when it is full: words with the same lower bits share a place. */
 struct cs_name_memory {
