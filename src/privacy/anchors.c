@@ -21,6 +21,7 @@ struct walk {
     size_t part;   /* an opaque run, as far as nobody has claimed it, begins here */
     size_t part_end;
     size_t ip6;       /* colons before here are of no address */
+    size_t url_end;   /* of a URL that is nothing but a path */
     size_t chain_end; /* the last short number in a row, and how many they are */
     unsigned chain;
 };
@@ -113,13 +114,14 @@ static bool like_hook(const struct walk *w, size_t host)
 }
 
 /* Nobody's password stands in "https://" and a path, with nothing else behind it. */
-static bool plain_url(const struct walk *w, size_t colon)
+static bool plain_url(struct walk *w, size_t colon)
 {
     const struct cs_view *view = w->view;
     if (!(colon >= 4 && memcmp(view->at + colon - 4, "http", 4) == 0) &&
         !(colon >= 5 && memcmp(view->at + colon - 5, "https", 5) == 0))
         return false;
     size_t end = next_of(w, colon + 3, true);
+    w->url_end = end;
     return (end == view->len || !memchr("@?#;:%~&,$!*'()[]", view->at[end], 17)) &&
            !like_hook(w, colon + 3);
 }
@@ -194,13 +196,22 @@ static inline bool like_vendor(const struct cs_view *view, size_t i)
            (lead->both >> ((second * 5 + third) & 63) & 1);
 }
 
+/* A part of a path that is too short for a key. */
+static bool in_path(const struct walk *w, size_t i)
+{
+    for (size_t end = i + CS_RUN; i < end; i++)
+        if (i >= w->url_end || w->view->at[i] == '/')
+            return true;
+    return false;
+}
+
 /* Something may be at `i`; returns where to go on. */
 static size_t visit(struct walk *w, size_t i, bool is_run)
 {
     struct cs_view *view = w->view;
     unsigned char c = class_at(view, i);
     size_t next = i;
-    if ((c & CS_B_WORD) && like_vendor(view, i)) {
+    if ((c & CS_B_WORD) && like_vendor(view, i) && !(i < w->url_end && in_path(w, i))) {
         next = cs_find_vendor(view, i);
         if (next > i + 1) {
             claimed(w, next);
@@ -224,7 +235,7 @@ static size_t visit(struct walk *w, size_t i, bool is_run)
 
 void cs_find_anchors(struct cs_view *view, size_t offset)
 {
-    struct walk w = {view, view->page->layers[view->page->top].blocks, offset, 0, 0, 0, 0, 0};
+    struct walk w = {view, view->page->layers[view->page->top].blocks, offset, 0, 0, 0, 0, 0, 0};
     size_t i = offset, end = offset + view->len;
     uint64_t before = 0; /* was the byte before this block of a word? */
     for (size_t b = i / 64; i < end; b = i / 64) {

@@ -149,7 +149,7 @@ enum cs_may cs_privacy_may(const struct cs_privacy *privacy, const struct cs_str
                            size_t count, enum cs_pii kind, struct cs_str custom, struct cs_str *why)
 {
     if (why)
-        *why = CS_STR("no rule of privacy.detokenize speaks of it");
+        *why = CS_STR("usual for what no rule of privacy.detokenize names");
     if (kind == CS_PII_LITERAL) /* never a value of somebody's */
         return CS_MAY;
     for (size_t i = 0; i < privacy->may_count; i++) {

@@ -121,6 +121,39 @@ const struct cs_example cs_examples_secret[] = {
      "{\"users\":[{\"login\":\"svc\",\"pwd\":\"<<PASSWORD|Regenschirm>>\",\"pin\":<<PASSWORD|4711>>"
      "}]}",
      CS_PRIVACY_LOW},
+    {"password",
+     "[mysqld]\n"
+     "user=root\n"
+     "password=\"<<PASSWORD|ofenrohr>>\"",
+     CS_PRIVACY_LOW},
+    {"password",
+     "[client]\n"
+     "password = <<PASSWORD|ofenrohr>>",
+     CS_PRIVACY_LOW},
+    {"password", "requirepass <<PASSWORD|ofenrohr99>>", CS_PRIVACY_LOW},
+    {"password", "rabbitmq_default_pass=<<PASSWORD|ofenrohr>>", CS_PRIVACY_LOW},
+    {"password", "KEYSTORE_PASS=<<PASSWORD|Ofen-rohr>>", CS_PRIVACY_LOW},
+    {"password",
+     "storePassword=<<PASSWORD|ofenrohr>>\n"
+     "keyPassword=<<PASSWORD|ofenrohr2>>",
+     CS_PRIVACY_LOW},
+    {"password", "User Name: svc   Password: <<PASSWORD|Ofenrohr9>>   Role: admin", CS_PRIVACY_LOW},
+    {"password", "Login: svc / <<PASSWORD|Ofenrohr9>>", CS_PRIVACY_LOW},
+    {"password", "Passwort: <<PASSWORD|Ofenrohr9>>", CS_PRIVACY_LOW},
+    {"password", "PIN: <<PASSWORD|4711>>", CS_PRIVACY_LOW},
+    {"password", "\"otp\": \"<<PASSWORD|471147>>\"", CS_PRIVACY_LOW},
+    {"password", "**Password:** `<<PASSWORD|Ofenrohr9>>`", CS_PRIVACY_LOW},
+    {"password", "- Password: `<<PASSWORD|Ofenrohr9>>`", CS_PRIVACY_LOW},
+    {"password", "password (staging): <<PASSWORD|Ofenrohr9>>", CS_PRIVACY_LOW},
+    {"password", "args: [\"--password\", \"<<PASSWORD|Ofenrohr9>>\", \"--user\", \"svc\"]",
+     CS_PRIVACY_LOW},
+    {"password", "temp password for the shop: <<PASSWORD|Kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "use the password <<PASSWORD|kartoffel42>> to log in.", CS_PRIVACY_LOW},
+    {"password", "password is still <<PASSWORD|kartoffel42>> :(", CS_PRIVACY_LOW},
+    {"password", "wifi pass is <<PASSWORD|kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "pw=<<PASSWORD|kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "ssh root@box, pass: <<PASSWORD|kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "Password for user admin: <<PASSWORD|Kartoffel42>>", CS_PRIVACY_LOW},
     {"command", "mysql -u root -p<<PASSWORD|Sonne2021>> shop < dump.sql", CS_PRIVACY_LOW},
     {"command", "mysqldump --user=backup --password=<<PASSWORD|Sonne2021>> shop", CS_PRIVACY_LOW},
     {"command", "sshpass -p '<<PASSWORD|gr0ss.Stadt>>' ssh root@box", CS_PRIVACY_LOW},
@@ -167,6 +200,13 @@ const struct cs_example cs_examples_secret[] = {
      "RuntimeError: connect failed: "
      "dsn=<<CONNECTION_STRING|postgresql+psycopg2://app:Regenschirm7@db/shop>>",
      CS_PRIVACY_LOW},
+    {"connection",
+     "DATABASE_URL=\"<<CONNECTION_STRING|mysql2://shop:Gr%40nit77@mysql.internal/"
+     "shop?reconnect=true>>\"",
+     CS_PRIVACY_LOW},
+    {"connection",
+     "celery broker <<CONNECTION_STRING|amqps://svc:b4umstamm@mq.acme.test:5671/vhost>> lost",
+     CS_PRIVACY_LOW},
     {"url",
      "jdbc:sqlserver://"
      "sql.acme.test:1433;databaseName=crm;user=svc;password=<<PASSWORD|Wint3rZeit>>;",
@@ -202,6 +242,19 @@ const struct cs_example cs_examples_secret[] = {
      "<<API_KEY|https://api.telegram.org/bot471147114:AA"
      "kQ7mZr5TwV9cLd2FXbY3aB8eHj6Ln0PsA>>/getMe",
      CS_PRIVACY_LOW},
+    {"url",
+     "ftp://files.acme.test/pub and sftp://deploy:<<PASSWORD|St3in.bruch>>@files.acme.test/in",
+     CS_PRIVACY_LOW},
+    {"url",
+     "https://x-access-token:<<API_KEY|gh"
+     "s_Zr5TwV9cLd2FXbY3aB8eHj6Ln0PsAeRuIoKt>>@github.com/acme/shop.git",
+     CS_PRIVACY_LOW},
+    {"url", "https://<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>@git.acme.test/shop.git", CS_PRIVACY_LOW},
+    {"url", "smtp://mailer:<<PASSWORD|Feder#leicht9>>@smtp.acme.test:587", CS_PRIVACY_LOW},
+    {"url",
+     "okta: {orgUrl: \"https://acme.okta.test\", apiToken: "
+     "\"<<API_KEY|00kQ7mZr5TwV9cLd2FXbY3aB8eHj6Ln0PsAeRuIoKtM>>\"}",
+     CS_PRIVACY_LOW},
     {"header", "Authorization: Basic <<PASSWORD|c3ZjOmJsYXVlcldhbDk=>>", CS_PRIVACY_LOW},
     {"header", "-H \"Authorization: Bearer <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>\"", CS_PRIVACY_LOW},
     {"header", "X-Api-Key: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
@@ -210,7 +263,11 @@ const struct cs_example cs_examples_secret[] = {
      "<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>\",\"X-Api-Key\":\"<<API_KEY|aB8ekQ7mZr5TwV9cLd2FXbY3>>"
      "\"}}",
      CS_PRIVACY_LOW},
-    {"cookie", "Cookie: sid=<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>; theme=dark", CS_PRIVACY_LOW},
+    {"header",
+     "axios.defaults.headers.common['Authorization'] = 'Bearer "
+     "<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>';",
+     CS_PRIVACY_LOW},
+    {"cookie", "Cookie: sid=<<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>>; theme=dark", CS_PRIVACY_LOW},
     {"cookie",
      "Set-Cookie: session=<<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>>; Path=/; HttpOnly; SameSite=Lax",
      CS_PRIVACY_LOW},
@@ -287,6 +344,35 @@ const struct cs_example cs_examples_secret[] = {
      "terraform <<API_KEY|kQ7mZr5TwV9cLd.atl"
      "asv1.2FXbY3aB8eHj6Ln0PsAeRuIoKtMyEkQ7mZr5TwV9cLd2FXbY3aB8eHj6Ln0P>>",
      CS_PRIVACY_LOW},
+    {"keyed", "export SNYK_TOKEN=<<API_KEY|3f2a9c8b-7d6e-4f4a-9b1c-0d2e3f4a5b6c>>", CS_PRIVACY_LOW},
+    {"keyed",
+     "TELEGRAM_TOKEN=<<API_KEY|471147114:AA"
+     "kQ7mZr5TwV9cLd2FXbY3aB8eHj6Ln0PsA>>",
+     CS_PRIVACY_LOW},
+    {"keyed", "twilio_auth_token: <<API_KEY|9f8e7d6c5b4a39281706f5e4d3c2b1a0>>", CS_PRIVACY_LOW},
+    {"keyed",
+     "\"aws\": {\"accessKeyId\": \"<<API_KEY|AK"
+     "IAQ7XK3MZR5TWV9CLD>>\", \"secretAccessKey\": "
+     "\"<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e+Hj6Ln0PsAeRuIoK>>\", \"region\": \"eu-west-1\"}",
+     CS_PRIVACY_LOW},
+    {"keyed", "FASTLY_API_TOKEN=<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8eHj6Ln0Ps>>", CS_PRIVACY_LOW},
+    {"keyed",
+     "azure:\n"
+     "  clientId: 3f2a9c8b-7d6e-4f4a-9b1c-0d2e3f4a5b6c\n"
+     "  clientSecret: <<API_KEY|kQ78Q~mZr5TwV9cLd2FXbY3aB8eHj6Ln0PsAeRuIo>>",
+     CS_PRIVACY_LOW},
+    {"keyed",
+     "consumer_key=<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e1>>\n"
+     "consumer_secret=<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8eHj6Ln0PsAeRuIoKtMyE12345kQ>>",
+     CS_PRIVACY_LOW},
+    {"keyed",
+     "headers = {\"X-Auth-Token\": \"<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>\", \"Accept\": "
+     "\"application/json\"}",
+     CS_PRIVACY_LOW},
+    {"keyed", "pls rotate this key asap: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
+    {"keyed", "the new key is <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>> ok?", CS_PRIVACY_LOW},
+    {"keyed", "token for ci: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
+    {"keyed", "here's the secret for prod: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
     {"jwt",
      "token: <<JWT|eyJh"
      "bGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI0NzExIiwicm9sZSI6InRlc3QifQ."
@@ -514,10 +600,28 @@ const struct cs_example cs_examples_secret[] = {
      "sha256:9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0 "
      "3f2a9c8b-7d6e-4f4a-9b1c-0d2e3f4a5b6c v1.2.3-rc.4+build.5",
      CS_PRIVACY_LOW},
+    {"none", "db_password = var.db_password", CS_PRIVACY_LOW},
+    {"none", "password = data.aws_secretsmanager_secret_version.db.secret_string", CS_PRIVACY_LOW},
+    {"none", "password: {{ .Values.db.password | quote }}", CS_PRIVACY_LOW},
+    {"none", "- password: \"{{ lookup('env', 'DB_PASSWORD') }}\"", CS_PRIVACY_LOW},
+    {"none",
+     "password rules: at least 8 chars. Password sha256 and bcrypt12. key features: fast. The key "
+     "is simple. password base64",
+     CS_PRIVACY_LOW},
+    {"none", "Key findings: revenue 2024Q3up. The primary key is user_id2024.", CS_PRIVACY_LOW},
     {"random", "key <<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>> here", CS_PRIVACY_HIGH},
     {"random", "9f8e7d6c5b4a39281706f5e4d3c2b1a0 and 3f2a9c8b-7d6e-4f4a-9b1c-0d2e3f4a5b6c",
      CS_PRIVACY_HIGH},
     {"random", "some-long-name-of-a-branch-2024 and src/privacy/find_opaque.c", CS_PRIVACY_HIGH},
     {"random", "key kQ7mZr5TwV9cLd2FXbY3aB8e here", CS_PRIVACY_MEDIUM},
+    {"jwt",
+     "https://shop.test/in/<<JWT|eyJh"
+     "bGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJlLXRoYXQ>>/next",
+     CS_PRIVACY_LOW},
+    {"none", "<secret>\"Bearer \"auth=(user, none)", CS_PRIVACY_LOW},
+    {"base64",
+     "  app.ini: <<SECRET|dXNlcjogc3ZjCnBhc3N3b3JkOiBPZmVucm9ocjkK>>\n  motd: "
+     "d2VsY29tZSB0byB0aGUgYm94IQo=",
+     CS_PRIVACY_MEDIUM},
     {0},
 };

@@ -254,17 +254,16 @@ size_t cs_find_url(struct cs_view *view, size_t at)
     size_t start = scheme_start(view, at), from = at + 3;
     if (start == at)
         return from;
-    bool database = is_database(cs_strn(view->at + start, at - start));
-    if (start >= 5 && memcmp(view->at + start - 5, "jdbc:", 5) == 0) {
+    struct cs_str scheme = cs_strn(view->at + start, at - start);
+    bool jdbc = start >= 5 && memcmp(view->at + start - 5, "jdbc:", 5) == 0;
+    if (jdbc)
         start -= 5;
-        database = true;
-    }
     size_t end = url_end(view, from);
-    if (end - start > cs_pii_longest(CS_PII_CONNECTION_STRING))
-        database = false;
     if (webhook(view, start, from, end))
         return end;
     size_t sign = at_sign(view, from, end);
+    bool database = sign < end && (jdbc || is_database(scheme)) &&
+                    end - start <= cs_pii_longest(CS_PII_CONNECTION_STRING);
     if (sign < end && credentials(view, start, from, sign, end, database) && database)
         return end;
     parameters(view, sign < end ? sign : from, end);

@@ -35,10 +35,24 @@ static bool is_token(const struct cs_view *view, size_t start, size_t end)
            cs_token_form(cs_strn(view->at + start, end - start)) == CS_TOKEN_WHOLE;
 }
 
+/* Names and addresses do not go on in the next string of a program or of JSON in a text. */
+static size_t string_end(const struct cs_view *view, size_t start, size_t end)
+{
+    for (const char *q = view->at + start;
+         (q = memchr(q, '"', (size_t)(view->at + end - q))) != NULL; q++) {
+        size_t i = (size_t)(q - view->at);
+        if (i + 1 < end && strchr(",:]}", view->at[i + 1]))
+            return i;
+    }
+    return end;
+}
+
 static void hit(struct cs_view *view, struct cs_hit *h)
 {
     if (h->end > view->len)
         h->end = view->len;
+    if (h->start < h->end && (h->kind == CS_PII_PERSON || h->kind == CS_PII_ADDRESS))
+        h->end = h->core_end = string_end(view, h->start, h->end);
     if (h->start >= h->end || !(view->page->kinds & (1u << h->kind)) ||
         is_token(view, h->start, h->end))
         return;

@@ -155,6 +155,9 @@ static void keyed_address(struct cs_view *view, bool weak, size_t start, size_t 
 static void keyed_papers(struct cs_view *view, enum cs_pii kind, size_t start, size_t end)
 {
     unsigned digits = 0;
+    for (size_t i = start; i + 1 < end; i++) /* "512345678 issued in ..." */
+        if (view->at[i] == ' ' && cs_is_lower(view->at[i + 1]))
+            end = i;
     if (end - start < 5 || end - start > 24)
         return;
     for (size_t i = start; i < end; i++) {

@@ -136,9 +136,11 @@ static void look_at(const struct cs_view *view, size_t end, struct value *v)
 
 static struct value value_of(const struct cs_view *view, size_t start, size_t end)
 {
-    struct value v = {.s = {view->at + start, 0}};
     if (end > view->len)
         end = view->len;
+    struct value v = {.s = {view->at + (start < end ? start : end), 0}};
+    if (start >= end)
+        return v;
     bool whole = view->is_value && start == 0 && end == view->len;
     /* Quotes may have been taken off before. */
     v.quoted = whole || (start > 0 && is_quote(view->at[start - 1]) && end < view->len &&
@@ -365,6 +367,17 @@ static enum cs_pii kind_of(const struct value *v, enum cs_under role, struct cs_
     return v->s.len >= 16 ? CS_PII_API_KEY : CS_PII_PASSWORD;
 }
 
+/* What the text around has left at the end of a value. */
+static void shorten(struct value *v, enum cs_under role, enum cs_found found)
+{
+    /* token:x@host */
+    const char *sign = role != CS_UNDER_PASS && v->s.len ? memchr(v->s.at, '@', v->s.len) : NULL;
+    if (sign && sign - v->s.at >= 16 && !v->quoted)
+        v->s.len = (size_t)(sign - v->s.at);
+    if (found == CS_FOUND_TOLD && v->s.len > 1 && v->s.at[v->s.len - 1] == '.')
+        v->s.len--;
+}
+
 static void find(struct cs_view *view, enum cs_under role, struct cs_str key, size_t start,
                  size_t end, enum cs_found found)
 {
@@ -381,15 +394,15 @@ static void find(struct cs_view *view, enum cs_under role, struct cs_str key, si
     struct value v = value_of(view, start, end);
     if (v.s.len == 0)
         return;
-    size_t at = (size_t)(v.s.at - view->at), after = scheme_end(view, at, end, &role);
+    size_t at = (size_t)(v.s.at - view->at), stop = v.quoted ? at + v.s.len : end;
+    size_t after = scheme_end(view, at, stop, &role);
     if (after != at) {
         bool quoted = v.quoted;
-        v = value_of(view, after, quoted ? at + v.s.len : end);
+        v = value_of(view, after, stop);
         v.quoted |= quoted;
         at = (size_t)(v.s.at - view->at);
     }
-    if (found == CS_FOUND_TOLD && v.s.len > 1 && v.s.at[v.s.len - 1] == '.')
-        v.s.len--;
+    shorten(&v, role, found);
     char plain[64];
     struct cs_str inside = undone(v.s, plain);
     if (v.s.len == 0 || (inside.at != v.s.at && cs_is_sample(inside)))

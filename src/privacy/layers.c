@@ -95,12 +95,12 @@ static uint32_t character(const char *at, size_t left, unsigned *bytes)
 /* Reads the escape at `at`; returns its length, 0 if it is none. */
 static unsigned escape(const char *at, size_t left, char out[4], unsigned *n)
 {
-    static const char from[] = "nrtbf\"/\\", to[] = "\n\r\t  \"/\\";
+    static const char simple[256] = {['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['b'] = ' ',
+                                     ['f'] = ' ',  ['"'] = '"',  ['/'] = '/',  ['\\'] = '\\'};
     if (left < 2)
         return 0;
-    const char *is = memchr(from, at[1], sizeof from - 1);
-    if (is) {
-        out[0] = to[is - from];
+    if (simple[(unsigned char)at[1]]) {
+        out[0] = simple[(unsigned char)at[1]];
         *n = 1;
         return 2;
     }
@@ -167,6 +167,7 @@ bool cs_page_push(struct cs_page *page, size_t from, size_t to, bool json)
     l->count = 0;
     l->from = from;
     l->json = json;
+    l->made++;
     size_t done = from, len = 0;
     char *out = cs_buf_room(&l->bytes, to - from + 1);
     for (size_t i = from;;) {

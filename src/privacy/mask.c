@@ -179,7 +179,8 @@ static int look_at_level(struct job *j, unsigned level, struct cs_str text, stru
         return 0;
     if (how->revealed && look_for(j, level, text, &how->revealed->known, true, err) < 0)
         return -1;
-    return look_for(j, level, text, &how->vault->known, false, err);
+    return how->level == CS_PRIVACY_OFF ? 0
+                                        : look_for(j, level, text, &how->vault->known, false, err);
 }
 
 static int look(struct job *j, struct cs_err *err)

@@ -161,7 +161,8 @@ struct cs_revealed;
 struct cs_revealed *cs_revealed_new(void);
 void cs_revealed_free(struct cs_revealed *revealed);
 
-/* What the program itself wrote into the arguments of a call: it gets no token of the world's. */
+/* What the program itself wrote into the arguments of a call (tokens and all, as it wrote them):
+ * what an answer repeats of that gets no token of the world's, so that no guess is confirmed. */
 struct cs_own;
 struct cs_own *cs_own_of(const struct cs_detector *detector, struct cs_str arguments);
 void cs_own_free(struct cs_own *own);
@@ -180,8 +181,15 @@ struct cs_mask {
     const struct cs_revealed *revealed; /* may be NULL */
 };
 
-/* 1: `out` has the masked text; 0: there is nothing to mask, and `out` is as it was; -1: it could
- * not be masked, and must not be shown. */
+/*
+ * 1: `out` has the masked text; 0: there is nothing to mask, and `out` is as it was; -1: it could
+ * not be masked, and must not be shown. What was JSON is JSON: a number that is masked has quotes
+ * then, and keys that were different stay so.
+ *
+ * In a text of the world, values that the vault knows are found too, and those that were revealed,
+ * whatever they look like. With CS_PRIVACY_OFF, what was revealed and `literals` are still looked
+ * after: a tool that may show its own values must neither show those of others nor write tokens.
+ */
 int cs_mask(const struct cs_mask *how, struct cs_str text, struct cs_buf *out,
             struct cs_masked *masked, struct cs_err *err);
 /* The same with spans that were found before (in another thread, say); values that the vault knows
@@ -189,7 +197,7 @@ int cs_mask(const struct cs_mask *how, struct cs_str text, struct cs_buf *out,
 int cs_mask_spans(const struct cs_mask *how, struct cs_str text, const struct cs_spans *spans,
                   struct cs_buf *out, struct cs_masked *masked, struct cs_err *err);
 
-/* Is there anything like a token in it? Cheap. */
+/* Is there anything like a token in it, or may there be, once escapes are undone? Cheap. */
 bool cs_token_like(struct cs_str text);
 /* Is this text (of a JSON string, unescaped) exactly one token, or does it hold one? By its form
  * alone, so that whoever asks learns nothing about the vault. */
@@ -204,7 +212,9 @@ struct cs_unmask {
     enum cs_may (*may)(void *ctx, enum cs_pii kind, struct cs_str name, struct cs_str from);
     void *ctx;
     struct cs_revealed *revealed; /* gets what was put in; may be NULL */
-    bool literals_only_known; /* unknown tokens stay as they are, for texts to be read by people */
+    /* Unknown tokens, and those that `may` refuses, stay as they are: for texts to be read by
+     * people. Such a text need not be JSON. */
+    bool literals_only_known;
 };
 
 struct cs_unmasked {

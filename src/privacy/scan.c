@@ -9,7 +9,15 @@
 #include "privacy/page.h"
 #include "privacy/regex.h"
 
-#define DEPTH 64 /* keys are known down to here */
+#define DEPTH   64 /* keys are known down to here */
+#define COLUMNS 32
+
+/* What a list is, besides a list of values. */
+enum list {
+    PLAIN,
+    HEAD, /* names of columns */
+    ROW,  /* under them */
+};
 
 struct lexer {
     struct cs_page *page;
@@ -22,10 +30,20 @@ struct lexer {
         struct cs_str key;
         struct cs_sense sense;
         bool object;
+        uint8_t list;   /* enum list */
+        uint8_t column; /* the index in a list, up to COLUMNS */
     } frames[DEPTH];
     struct cs_str key; /* of the value to come */
     struct cs_sense sense;
+    enum cs_key_role role;
     struct cs_str name; /* {"name": "DB_PASSWORD", "value": ...} */
+    /* [["id", "dob"], [1, "1980-02-03"]], or the names under a key of their own */
+    struct {
+        struct cs_str keys[COLUMNS];
+        struct cs_sense senses[COLUMNS];
+        unsigned count;
+        bool some; /* one of them means something */
+    } columns;
 };
 
 void cs_spans_done(struct cs_spans *spans)
@@ -49,23 +67,63 @@ static bool is_settled(const struct cs_view *view)
            !cs_pii_secret((enum cs_pii)hits->at[0].kind);
 }
 
-static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
+#define DULL_LEAST 8
+#define DULL_MOST  256
+
+/* Where it is kept whether there was nothing in this value; NULL: nowhere. */
+static struct cs_dull *dull_of(const struct cs_view *view)
+{
+    if (!view->is_value || view->len < DULL_LEAST || view->len > DULL_MOST ||
+        view->sense.kind != CS_PII_COUNT)
+        return NULL;
+    uint64_t h = view->len, part;
+    for (size_t i = 0; i + 8 <= view->len; i += 8) {
+        memcpy(&part, view->at + i, 8);
+        h = (h ^ part) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+    }
+    memcpy(&part, view->at + view->len - 8, 8);
+    h = (h ^ part) * 0x9E3779B97F4A7C15u;
+    return &view->page->dull[(h >> 40) % CS_DULL_KEPT];
+}
+
+static bool is_dull(const struct cs_dull *d, const struct cs_view *view)
+{
+    const struct cs_page *page = view->page;
+    return d->text.len == view->len && d->layer == page->top &&
+           d->made == page->layers[page->top].made && cs_str_eq(d->key, view->key) &&
+           memcmp(d->text.at, view->at, view->len) == 0;
+}
+
+/* All but names. True: it is done. */
+static bool look_for_all(struct cs_view *view, size_t offset)
 {
     struct cs_page *page = view->page;
+    struct cs_dull *d = dull_of(view);
+    if (d && is_dull(d, view))
+        return false;
     if (page->customs)
         cs_find_custom(page->detector, view);
     if (view->sense.kind != CS_PII_COUNT) {
         cs_keyed(view, view->sense, view->key, 0, view->len);
-        if (is_settled(view)) {
-            cs_page_flush(page, offset, is_number, is_key);
-            return;
-        }
+        if (is_settled(view))
+            return true;
     }
     page->secret_end = 0;
     cs_find_anchors(view, offset);
-    if (!is_number && (page->top > 0 || !view->is_value))
+    /* A string without escapes has no lines. */
+    if (!view->is_value || (page->top > 0 && view->at == page->layers[page->top].at))
         cs_find_tables(view);
-    if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
+    if (d && page->hits.count == 0)
+        *d = (struct cs_dull){cs_strn(view->at, view->len), view->key, page->top,
+                              page->layers[page->top].made};
+    return false;
+}
+
+static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
+{
+    struct cs_page *page = view->page;
+    if (!look_for_all(view, offset) && !is_number && (page->kinds & (1u << CS_PII_PERSON))) {
         cs_page_settle(page);
         cs_find_names(view);
     }
@@ -142,17 +200,6 @@ static void scan_string(struct cs_page *page, size_t from, size_t to, bool escap
 
 /* --- JSON --- */
 
-/* Keys that are words say nothing about anybody. */
-static bool plain_key(const char *at, size_t len)
-{
-    if (len > 40)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (!cs_is_letter(at[i]) && at[i] != '_' && at[i] != '-')
-            return false;
-    return true;
-}
-
 /* The end of the string that begins at `i`, or where the text ends. */
 static size_t string_end(const struct lexer *l, size_t i, bool *escapes)
 {
@@ -178,15 +225,45 @@ static size_t blanks(const char *at, size_t i, size_t end)
 /* What the value to come stands under: its key, or the name that was given before. */
 static void under(struct lexer *l, struct cs_str key)
 {
-    bool named = cs_str_is(key, "value") || cs_str_is(key, "Value");
-    l->key = named && l->name.len ? l->name : key;
-    l->sense = cs_page_sense(l->page, l->key);
+    const struct cs_kept_key *k = cs_page_key(l->page, key);
+    l->key = key;
+    l->sense = k->sense;
+    l->role = (enum cs_key_role)k->role;
+    if (l->role == CS_KEY_VALUE && l->name.len && l->sense.kind == CS_PII_COUNT) {
+        l->key = l->name;
+        l->sense = cs_page_sense(l->page, l->name);
+    }
 }
 
-static bool names(struct cs_str key)
+static struct frame *frame(struct lexer *l)
 {
-    return cs_str_is(key, "name") || cs_str_is(key, "Name") || cs_str_is(key, "key") ||
-           cs_str_is(key, "Key") || cs_str_is(key, "field");
+    return l->depth && l->depth <= DEPTH ? &l->frames[l->depth - 1] : NULL;
+}
+
+/* A name of a column. */
+static void column(struct lexer *l, struct cs_str name)
+{
+    if (l->columns.count == COLUMNS || name.len > 40)
+        return;
+    struct cs_sense sense = cs_page_sense(l->page, name);
+    l->columns.keys[l->columns.count] = name;
+    l->columns.senses[l->columns.count++] = sense;
+    l->columns.some = l->columns.some || sense.kind != CS_PII_COUNT;
+}
+
+/* A value that may say what others are. */
+static void said(struct lexer *l, struct cs_str value)
+{
+    struct frame *f = frame(l);
+    if (!f || value.len >= 64)
+        return;
+    if (f->object && l->role == CS_KEY_NAMES) {
+        l->name = value;
+        if (l->depth > 1 && l->frames[l->depth - 2].list == HEAD)
+            column(l, value);
+    } else if (f->list == HEAD) {
+        column(l, value);
+    }
 }
 
 /* False: it is a part of a program, and no value. */
@@ -197,20 +274,19 @@ static bool string(struct lexer *l)
     size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
     if (l->depth == 0 && l->key.len == 0 && next < l->end && !memchr(":,\"", l->at[next], 3))
         return false;
-    bool object = l->depth == 0 || l->depth > DEPTH || l->frames[l->depth - 1].object;
-    if (object && next < l->end && l->at[next] == ':') {
+    const struct frame *f = frame(l);
+    if ((!f || f->object) && next < l->end && l->at[next] == ':') {
         struct cs_str key = cs_strn(l->at + from, to - from);
         l->key = (struct cs_str){0};
         l->sense = CS_NO_SENSE;
-        if (!plain_key(key.at, key.len))
+        if (!cs_page_key(l->page, key)->plain)
             scan_string(l->page, from, to, escapes, NULL, true);
         under(l, key);
         l->i = next + 1;
     } else {
         if (to > from)
             scan_string(l->page, from, to, escapes, l, false);
-        if (to - from < 64 && names(l->key))
-            l->name = cs_strn(l->at + from, to - from);
+        said(l, cs_strn(l->at + from, to - from));
         l->i = to < l->end ? to + 1 : to;
     }
     l->done = l->i;
@@ -244,31 +320,55 @@ static bool number(struct lexer *l)
     return true;
 }
 
-static void open(struct lexer *l, bool object)
-{
-    if (l->depth < DEPTH)
-        l->frames[l->depth] = (struct frame){l->key, l->sense, object};
-    l->depth++;
-    l->name = (struct cs_str){0};
-    if (object) {
-        l->key = (struct cs_str){0};
-        l->sense = CS_NO_SENSE;
-    }
-    l->i++;
-}
-
 static void forget(struct lexer *l)
 {
     l->key = (struct cs_str){0};
     l->sense = CS_NO_SENSE;
+    l->role = CS_KEY_PLAIN;
 }
 
-/* After a value: in a list the key of the list stays. */
+/* The value to come in a list: under the key of the list, or of its column. */
+static void element(struct lexer *l, const struct frame *f)
+{
+    l->key = f->key;
+    l->sense = f->sense;
+    l->role = CS_KEY_PLAIN;
+    if (f->list == ROW && f->column < l->columns.count) {
+        l->key = l->columns.keys[f->column];
+        l->sense = l->columns.senses[f->column];
+    }
+}
+
+static void open(struct lexer *l, bool object)
+{
+    const struct frame *outer = frame(l);
+    struct frame f = {l->key, l->sense, object, PLAIN, 0};
+    bool nested = outer && !outer->object;
+    if (!object &&
+        (l->role == CS_KEY_COLUMNS || (nested && outer->column == 0 && !l->columns.some))) {
+        f.list = HEAD;
+        l->columns.count = 0;
+        l->columns.some = false;
+    } else if (!object && nested && l->columns.some) {
+        f.list = ROW;
+    }
+    if (l->depth < DEPTH)
+        l->frames[l->depth] = f;
+    l->depth++;
+    l->name = (struct cs_str){0};
+    if (object)
+        forget(l);
+    else
+        element(l, &f);
+    l->i++;
+}
+
 static void next(struct lexer *l)
 {
-    if (l->depth && l->depth <= DEPTH && !l->frames[l->depth - 1].object) {
-        l->key = l->frames[l->depth - 1].key;
-        l->sense = l->frames[l->depth - 1].sense;
+    struct frame *f = frame(l);
+    if (f && !f->object) {
+        f->column += f->column < COLUMNS;
+        element(l, f);
     } else {
         forget(l);
     }
@@ -328,6 +428,8 @@ static void scan_json(struct cs_page *page, size_t from, size_t to)
     l.end = to;
     l.depth = 0;
     l.name = (struct cs_str){0};
+    l.columns.count = 0;
+    l.columns.some = false;
     forget(&l);
     while (l.i < to)
         if (!lex(&l)) {
@@ -372,7 +474,8 @@ static void merge(struct cs_spans *spans, size_t from, const struct cs_spans *mo
 {
     size_t count = spans->count - from, i = 0, total = from;
     struct cs_span *old = cs_realloc(NULL, count + 1, sizeof *old);
-    memcpy(old, spans->at + from, count * sizeof *old);
+    if (count)
+        memcpy(old, spans->at + from, count * sizeof *old);
     if (spans->cap < spans->count + more->count) {
         spans->cap = spans->count + more->count;
         spans->at = cs_realloc(spans->at, spans->cap, sizeof *spans->at);

@@ -151,7 +151,7 @@ static bool is_template(struct cs_str s)
             return true;
     /* "%s", "%(name)s", an ellipsis, bullets */
     const char *p = memchr(s.at, '%', s.len);
-    if (p && s.len < 24 && p + 1 < s.at + s.len && strchr("sdv", p[1]) && p + 2 == s.at + s.len)
+    if (p && s.len < 24 && p + 1 < s.at + s.len && strchr("sdv", p[1]))
         return true;
     return memmem(s.at, s.len, "%(", 2)
                ? cs_str_has(s, ")s")
@@ -346,16 +346,18 @@ bool cs_is_code(struct cs_str s, bool quoted)
     return is_variable(s) || is_call(s, quoted) || is_name_path(s);
 }
 
-/* camelCase: every capital begins a word. */
+/* camelCase: every capital begins a word, of three letters or so. */
 static bool is_camel(struct cs_str s)
 {
+    size_t words = 1;
     for (size_t i = 0; i < s.len; i++) {
         if (!cs_is_letter(s.at[i]))
             return false;
-        if (s.at[i] < 'a' && (i + 2 >= s.len || s.at[i + 1] < 'a' || s.at[i + 2] < 'a'))
+        if (s.at[i] < 'a' && (i + 1 >= s.len || s.at[i + 1] < 'a'))
             return false;
+        words += i && s.at[i] < 'a';
     }
-    return true;
+    return s.len >= 3 * words;
 }
 
 bool cs_is_odd(struct cs_str s, const struct cs_mix *mix)

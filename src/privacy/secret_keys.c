@@ -48,9 +48,8 @@ static struct folded fold(struct cs_str key)
 }
 
 /* Does it end with this? `word`: as a word of its own. */
-static bool ends(const struct folded *f, const char *with, bool word)
+static bool ends(const struct folded *f, const char *with, size_t n, bool word)
 {
-    size_t n = strlen(with);
     return f->len >= n && f->text[f->len - n] == with[0] &&
            memcmp(f->text + f->len - n, with, n) == 0 &&
            (!word || f->starts[f->len - n] || f->len == n);
@@ -80,88 +79,93 @@ static bool is_harmless(const struct folded *f)
         "datakey",     "boardingpass",   "cancellationtoken",
     };
     for (size_t i = 0; i < CS_COUNT(tails); i++)
-        if (ends(f, tails[i], false))
+        if (ends(f, tails[i], strlen(tails[i]), false))
             return true;
     return strstr(f->text, "public") || strstr(f->text, "publishable");
 }
 
+#define TAIL(tail, role, word)            \
+    {                                     \
+        tail, sizeof tail - 1, role, word \
+    }
+
 /* Ends of keys. `word`: only as a word of its own. */
 static const struct {
     const char *tail;
-    uint8_t role;
+    uint8_t len, role;
     bool word;
 } tails[] = {
-    {"password", PASS, false},
-    {"passwd", PASS, false},
-    {"passwort", PASS, false},
-    {"passphrase", PASS, false},
-    {"passcode", PASS, false},
-    {"pswd", PASS, false},
-    {"kennwort", PASS, false},
-    {"contrasena", PASS, false},
-    {"senha", PASS, false},
-    {"userpass", PASS, false},
-    {"dbpass", PASS, false},
-    {"requirepass", PASS, false},
-    {"pass", PASS, true},
-    {"pwd", PASS, true},
-    {"pw", PASS, true},
-    {"psw", PASS, true},
-    {"token", KEY, false},
-    {"tokens", KEY, true},
-    {"secret", SECRET, false},
-    {"secrets", SECRET, true},
-    {"apikey", KEY, false},
-    {"secretkey", KEY, false},
-    {"accesskey", KEY, false},
-    {"privatekey", KEY, false},
-    {"authkey", KEY, false},
-    {"encryptionkey", KEY, false},
-    {"signingkey", KEY, false},
-    {"masterkey", KEY, false},
-    {"accountkey", KEY, false},
-    {"sharedkey", KEY, false},
-    {"presharedkey", KEY, false},
-    {"psk", PASS, true},
-    {"licensekey", KEY, false},
-    {"deploykey", KEY, false},
-    {"servicekey", KEY, false},
-    {"secretkeybase", KEY, false},
-    {"streamkey", KEY, false},
-    {"appkey", KEY, false},
-    {"applicationkey", KEY, false},
-    {"adminkey", KEY, false},
-    {"writekey", KEY, false},
-    {"serverkey", KEY, false},
-    {"mapskey", KEY, false},
-    {"sessionkey", KEY, false},
-    {"hmackey", KEY, false},
-    {"aeskey", KEY, false},
-    {"reporterid", KEY, false},
-    {"crumb", KEY, true},
-    {"credential", KEY, true},
-    {"credentials", KEY, true},
-    {"sonarlogin", KEY, false},
-    {"sharedaccesskey", KEY, false},
-    {"insertkey", KEY, false},
-    {"querykey", KEY, false},
-    {"developerkey", KEY, false},
-    {"devicekey", KEY, false},
-    {"subscriptionkey", KEY, false},
-    {"functionkey", KEY, false},
-    {"clientkey", KEY, false},
-    {"cryptokey", KEY, false},
-    {"jwtkey", KEY, false},
-    {"restkey", KEY, false},
-    {"consumerkey", KEY, false},
-    {"authorization", CS_UNDER_AUTH, false},
-    {"authorisation", CS_UNDER_AUTH, false},
-    {"cookie", CS_UNDER_COOKIE, false},
-    {"key", WEAK, true},
-    {"pat", WEAK, true},
-    {"sas", WEAK, true},
-    {"jwt", WEAK, true},
-    {"auth", WEAK, true},
+    TAIL("password", PASS, false),
+    TAIL("passwd", PASS, false),
+    TAIL("passwort", PASS, false),
+    TAIL("passphrase", PASS, false),
+    TAIL("passcode", PASS, false),
+    TAIL("pswd", PASS, false),
+    TAIL("kennwort", PASS, false),
+    TAIL("contrasena", PASS, false),
+    TAIL("senha", PASS, false),
+    TAIL("userpass", PASS, false),
+    TAIL("dbpass", PASS, false),
+    TAIL("requirepass", PASS, false),
+    TAIL("pass", PASS, true),
+    TAIL("pwd", PASS, true),
+    TAIL("pw", PASS, true),
+    TAIL("psw", PASS, true),
+    TAIL("token", KEY, false),
+    TAIL("tokens", KEY, true),
+    TAIL("secret", SECRET, false),
+    TAIL("secrets", SECRET, true),
+    TAIL("apikey", KEY, false),
+    TAIL("secretkey", KEY, false),
+    TAIL("accesskey", KEY, false),
+    TAIL("privatekey", KEY, false),
+    TAIL("authkey", KEY, false),
+    TAIL("encryptionkey", KEY, false),
+    TAIL("signingkey", KEY, false),
+    TAIL("masterkey", KEY, false),
+    TAIL("accountkey", KEY, false),
+    TAIL("sharedkey", KEY, false),
+    TAIL("presharedkey", KEY, false),
+    TAIL("psk", PASS, true),
+    TAIL("licensekey", KEY, false),
+    TAIL("deploykey", KEY, false),
+    TAIL("servicekey", KEY, false),
+    TAIL("secretkeybase", KEY, false),
+    TAIL("streamkey", KEY, false),
+    TAIL("appkey", KEY, false),
+    TAIL("applicationkey", KEY, false),
+    TAIL("adminkey", KEY, false),
+    TAIL("writekey", KEY, false),
+    TAIL("serverkey", KEY, false),
+    TAIL("mapskey", KEY, false),
+    TAIL("sessionkey", KEY, false),
+    TAIL("hmackey", KEY, false),
+    TAIL("aeskey", KEY, false),
+    TAIL("reporterid", KEY, false),
+    TAIL("crumb", KEY, true),
+    TAIL("credential", KEY, true),
+    TAIL("credentials", KEY, true),
+    TAIL("sonarlogin", KEY, false),
+    TAIL("sharedaccesskey", KEY, false),
+    TAIL("insertkey", KEY, false),
+    TAIL("querykey", KEY, false),
+    TAIL("developerkey", KEY, false),
+    TAIL("devicekey", KEY, false),
+    TAIL("subscriptionkey", KEY, false),
+    TAIL("functionkey", KEY, false),
+    TAIL("clientkey", KEY, false),
+    TAIL("cryptokey", KEY, false),
+    TAIL("jwtkey", KEY, false),
+    TAIL("restkey", KEY, false),
+    TAIL("consumerkey", KEY, false),
+    TAIL("authorization", CS_UNDER_AUTH, false),
+    TAIL("authorisation", CS_UNDER_AUTH, false),
+    TAIL("cookie", CS_UNDER_COOKIE, false),
+    TAIL("key", WEAK, true),
+    TAIL("pat", WEAK, true),
+    TAIL("sas", WEAK, true),
+    TAIL("jwt", WEAK, true),
+    TAIL("auth", WEAK, true),
 };
 
 /* The last two letters of all of these: of most keys nothing more is looked at. */
@@ -189,7 +193,7 @@ enum cs_under cs_under_of(struct cs_str key)
     struct folded f = fold(key);
     enum cs_under role = CS_UNDER_NOTHING;
     for (size_t i = 0; i < CS_COUNT(tails) && role == CS_UNDER_NOTHING; i++)
-        if (ends(&f, tails[i].tail, tails[i].word))
+        if (ends(&f, tails[i].tail, tails[i].len, tails[i].word))
             role = (enum cs_under)tails[i].role;
     return role != CS_UNDER_NOTHING && is_harmless(&f) ? CS_UNDER_NOTHING : role;
 }

@@ -70,14 +70,30 @@ static inline bool is(const struct cs_view *view, size_t i, unsigned char of)
 
 /* --- beside each other --- */
 
-/* The key that ends at `end`; `blanks`: it may be of several words. */
-static struct cs_str key_before(const struct cs_view *view, size_t end, bool blanks)
+/* Goes back over what may stand between a key and its sign: quotes, "]", "(mobile)". */
+static size_t key_end(const struct cs_view *view, size_t end, size_t low)
 {
-    size_t low = end > KEY_BACK ? end - KEY_BACK : 0;
     while (end > low && is(view, end - 1, BLANK))
         end--;
     for (unsigned n = 0; n < 4 && end > low && is(view, end - 1, CLOSE); n++)
         end--;
+    if (cs_view_at(view, end) != ')')
+        return end;
+    size_t open = end;
+    while (open > low && view->at[open - 1] != '(' && view->at[open - 1] != '\n')
+        open--;
+    if (open > low && view->at[open - 1] == '(')
+        end = open - 1;
+    while (end > low && is(view, end - 1, BLANK))
+        end--;
+    return end;
+}
+
+/* The key that ends at `end`; `blanks`: it may be of several words. */
+static struct cs_str key_before(const struct cs_view *view, size_t end, bool blanks)
+{
+    size_t low = end > KEY_BACK ? end - KEY_BACK : 0;
+    end = key_end(view, end, low);
     size_t start = end;
     while (start > low) {
         bool inside = start < end && !is(view, start, BLANK);
@@ -162,13 +178,31 @@ static bool line_start(const struct cs_view *view, const char *at)
     return i == 0;
 }
 
+/* "<b>Name:</b> Ada", "<td>Name:</td><td>Ada</td>" */
+static size_t behind_tags(const struct cs_view *view, size_t i)
+{
+    for (unsigned n = 0; n < 4 && cs_view_at(view, i) == '<'; n++) {
+        size_t stop = i + KEY_BACK < view->len ? i + KEY_BACK : view->len, end = i;
+        while (end < stop && view->at[end] != '>' && view->at[end] != '\n')
+            end++;
+        if (end == stop || view->at[end] != '>' ||
+            !(cs_view_at(view, i + 1) == '/' || cs_is_letter(cs_view_at(view, i + 1))))
+            return i;
+        i = end + 1;
+        while (is(view, i, BLANK))
+            i++;
+    }
+    return i;
+}
+
 static void value_at(struct cs_view *view, struct cs_str key, struct cs_sense sense, size_t i,
                      bool equals)
 {
     size_t stop = i + BLANKS_MAX < view->len ? i + BLANKS_MAX : view->len;
     while (i < stop && (is(view, i, BLANK) || view->at[i] == '*'))
         i++;
-    if (i == view->len)
+    i = behind_tags(view, i);
+    if (i >= view->len)
         return;
     if (is(view, i, QUOTE)) {
         size_t end = quoted_end(view, i + 1, view->at[i]);

@@ -97,27 +97,6 @@ static bool like_head(const struct cs_view *view, struct cell c)
     return true;
 }
 
-static bool header(struct cs_view *view, size_t from, size_t to, char by, struct table *t)
-{
-    struct cell cells[COLUMNS];
-    unsigned n = split(view, from, to, by, cells);
-    if (n < 2)
-        return false;
-    t->senses = 0;
-    unsigned named = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (!like_head(view, cells[i]))
-            return false;
-        named += cells[i].end > cells[i].start;
-        t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
-        t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
-        t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
-    }
-    t->by = by;
-    t->count = n;
-    return t->senses > 0 && named > 1; /* "key," is a list's */
-}
-
 static size_t line_end(const struct cs_view *view, size_t i)
 {
     const char *nl = i < view->len ? memchr(view->at + i, '\n', view->len - i) : NULL;
@@ -155,6 +134,27 @@ static bool row_follows(const struct cs_view *view, size_t end, const struct tab
     return false;
 }
 
+static bool header(struct cs_view *view, size_t from, size_t to, char by, struct table *t)
+{
+    struct cell cells[COLUMNS];
+    unsigned n = split(view, from, to, by, cells);
+    t->by = by;
+    t->count = n;
+    if (n < 2 || !like_head(view, cells[0]) || !row_follows(view, to, t))
+        return false;
+    t->senses = 0;
+    unsigned named = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (!like_head(view, cells[i]))
+            return false;
+        named += cells[i].end > cells[i].start;
+        t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
+        t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
+        t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
+    }
+    return t->senses > 0 && named > 1; /* "key," is a list's */
+}
+
 /* Two cells, of which the first is a key and the second none. */
 static void pair(struct cs_view *view, size_t from, size_t to, char by)
 {
@@ -188,7 +188,7 @@ static void begins(struct cs_view *view, size_t from, size_t to, struct table *t
     for (unsigned i = 0; i < sizeof by && seen >> i; i++) {
         if (!(seen >> i & 1))
             continue;
-        if (header(view, from, to, by[i], t) && row_follows(view, to, t))
+        if (header(view, from, to, by[i], t))
             return;
         t->by = 0;
         pair(view, from, to, by[i]);
@@ -208,6 +208,23 @@ static bool row(struct cs_view *view, size_t from, size_t to, const struct table
     return true;
 }
 
+/* A line that is nothing but a key, as in forms: the value is the next line. */
+static void alone(struct cs_view *view, size_t from, size_t to, size_t next)
+{
+    struct cell c = {from, to};
+    if (to - from < 3 || next >= view->len || view->at[to - 1] == '.' || !like_head(view, c))
+        return;
+    struct cs_str key = cs_strn(view->at + from, to - from);
+    struct cs_sense sense = cs_page_sense(view->page, key);
+    if (sense.kind == CS_PII_COUNT || sense.weak || cs_pii_secret((enum cs_pii)sense.kind) ||
+        memchr(key.at, ',', key.len))
+        return;
+    size_t end = line_end(view, next);
+    if (end > next && end - next < 128 &&
+        cs_page_sense(view->page, cs_strn(view->at + next, end - next)).kind == CS_PII_COUNT)
+        cs_keyed(view, sense, key, next, end);
+}
+
 static void lines(struct cs_view *view)
 {
     struct table t;
@@ -216,8 +233,11 @@ static void lines(struct cs_view *view)
         size_t end = line_end(view, i), stop = end;
         if (stop > i && view->at[stop - 1] == '\r')
             stop--;
-        if (!t.by || !row(view, i, stop, &t))
+        if (!t.by || !row(view, i, stop, &t)) {
             begins(view, i, stop, &t);
+            if (!t.by && stop - i <= HEAD_MAX)
+                alone(view, i, stop, end + 1);
+        }
         i = end + 1;
     }
 }
@@ -319,10 +339,89 @@ static void inserts(struct cs_view *view)
     }
 }
 
+/* --- HTML --- */
+
+/* The next tag from `i` on: its name begins at the result; view->len: none. */
+static size_t next_tag(const struct cs_view *view, size_t i)
+{
+    const char *tag = i < view->len ? memchr(view->at + i, '<', view->len - i) : NULL;
+    return tag ? (size_t)(tag - view->at) + 1 : view->len;
+}
+
+static bool tag_is(const struct cs_view *view, size_t i, const char *name)
+{
+    size_t n = strlen(name);
+    return view->len - i > n && strncasecmp(view->at + i, name, n) == 0 &&
+           (view->at[i + n] == '>' || view->at[i + n] == ' ');
+}
+
+/* The text of a cell whose tag's name begins at `i`. */
+static struct cell cell_text(const struct cs_view *view, size_t i)
+{
+    size_t most = view->len - i < 256 ? view->len - i : 256;
+    const char *close = memchr(view->at + i, '>', most);
+    size_t start = close ? (size_t)(close - view->at) + 1 : view->len, end = start;
+    while (end < view->len && view->at[end] != '<')
+        end++;
+    while (start < end && memchr(" \t\r\n", view->at[start], 4))
+        start++;
+    return (struct cell){start, end};
+}
+
+/* One cell of a row: of the head, under it, or the value of the cell before. */
+static void html_cell(struct cs_view *view, struct cell c, bool head, unsigned n, struct table *t)
+{
+    if (n >= COLUMNS)
+        return;
+    struct cs_str text = cs_strn(view->at + c.start, c.end - c.start);
+    if (head) {
+        t->columns[n].key = text;
+        t->columns[n].sense = like_head(view, c) ? cs_page_sense(view->page, text) : CS_NO_SENSE;
+        t->count = n + 1;
+    } else if (n < t->count && t->columns[n].sense.kind != CS_PII_COUNT) {
+        cs_keyed(view, t->columns[n].sense, t->columns[n].key, c.start, c.end);
+    }
+}
+
+static void html(struct cs_view *view)
+{
+    struct table t;
+    struct cell before = {0, 0};
+    unsigned n = 0, row = 0;
+    bool heads = false;
+    t.count = 0;
+    for (size_t i = next_tag(view, 0); i < view->len; i = next_tag(view, i)) {
+        if (tag_is(view, i, "table")) {
+            t.count = row = 0;
+            heads = false;
+        } else if (tag_is(view, i, "tr")) {
+            n = 0;
+            row++;
+        } else if (tag_is(view, i, "th") || tag_is(view, i, "td")) {
+            bool th = tag_is(view, i, "th");
+            struct cell c = cell_text(view, i);
+            heads = heads || th;
+            html_cell(view, c, th || (row <= 1 && !heads), n, &t);
+            if (!th && n == 1 && before.end > before.start && like_head(view, before)) {
+                struct cs_str key = cs_strn(view->at + before.start, before.end - before.start);
+                struct cs_sense sense = cs_page_sense(view->page, key);
+                if (sense.kind != CS_PII_COUNT && c.end > c.start)
+                    cs_keyed(view, sense, key, c.start, c.end);
+            }
+            before = n == 0 ? c : (struct cell){0, 0};
+            n++;
+        }
+    }
+}
+
 void cs_find_tables(struct cs_view *view)
 {
     if (memchr(view->at, '\n', view->len))
         lines(view);
-    if (view->len > 40)
+    if (view->len > 40) {
         inserts(view);
+        const char *table = memmem(view->at, view->len, "<t", 2);
+        if (table)
+            html(view);
+    }
 }

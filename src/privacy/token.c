@@ -218,7 +218,10 @@ bool cs_token_next(struct cs_str text, size_t from, cs_token_named *named, const
 bool cs_token_like(struct cs_str text)
 {
     struct cs_token t;
-    return cs_token_next(text, 0, cs_token_any_name, NULL, &t);
+    if (cs_token_next(text, 0, cs_token_any_name, NULL, &t))
+        return true;
+    /* A letter, a digit, a bracket or the underscore, written as an escape. */
+    return text.len && memmem(text.at, text.len, "\\u00", 4) != NULL;
 }
 
 enum cs_token_form cs_token_form(struct cs_str text)

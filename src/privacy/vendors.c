@@ -65,6 +65,7 @@
     R("circleci", "CCIPRJ_", "x22_h40", 0, 0)              \
     R("cockroach", "CCDB1_", "x22_x40", 0, 0)              \
     R("contentful", "CFPAT-", "b43", 0, 0)                 \
+    R("cue", "Credentials", 0, 0, cs_cue_login)            \
     R("cue", "Client", 0, 0, cs_cue_secret)
 
 #define VENDORS_E(R)                     \
@@ -100,6 +101,7 @@
 
 #define VENDORS_L(R)                                  \
     R("pem64", "LS0tLS1CRUdJTi", 0, 0, cs_find_pem64) \
+    R("cue", "Login", 0, 0, cs_cue_login)             \
     R("alibaba", "LTAI", "x16-24", MIXED, 0)
 
 #define VENDORS_M(R)                                 \
@@ -265,9 +267,9 @@
 
 #define VENDORS_f(R)                       \
     R("frameio", "fio-u-", "b64", 0, 0)    \
-    R("figma", "figd_", "b40-43", 0, 0)    \
-    R("figma", "figo_", "b40-43", 0, 0)    \
-    R("figma", "figu_", "b40-43", 0, 0)    \
+    R("figma", "figd_", "b38-64", 0, 0)    \
+    R("figma", "figo_", "b38-64", 0, 0)    \
+    R("figma", "figu_", "b38-64", 0, 0)    \
     R("flyio", "fm1a_", "T90-700", 0, 0)   \
     R("flyio", "fm1r_", "T90-700", 0, 0)   \
     R("flyio", "fo1_", "b43", 0, 0)        \
@@ -320,7 +322,8 @@
 #define VENDORS_k(R)                      \
     R("branch", "key_live_", "x32", 0, 0) \
     R("kit", "kit_", "h32", DIGIT, 0)     \
-    R("mailgun", "key-", "h32", 0, 0)
+    R("mailgun", "key-", "h32", 0, 0)     \
+    R("cue", "key ", 0, 0, cs_cue_key)
 
 #define VENDORS_l(R)                            \
     R("linear", "lin_oauth_", "x30-80", 0, 0)   \

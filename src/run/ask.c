@@ -94,6 +94,13 @@ void cs_asks_open(struct cs_runner *runner, unsigned kinds)
         cs_tools_set_asker(runner->tools, &asker);
 }
 
+void cs_asks_leave(const struct cs_gate_call *call)
+{
+    for (struct cs_run_ask *ask = call->run->runner->asks; ask; ask = ask->next)
+        if (ask->call == call)
+            ask->call = NULL;
+}
+
 void cs_asks_close(struct cs_run *run)
 {
     struct cs_run_ask *ask = run->runner->asks;

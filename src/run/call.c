@@ -61,6 +61,7 @@ void cs_gate_call_free(struct cs_gate_call *c)
         c->sending->call = NULL;
     if (c->look)
         c->look->ctx = NULL;
+    cs_asks_leave(c);
     cs_own_free(c->own);
     cs_revealed_free(c->revealed);
     cs_own_wait_leave(c->wait);

@@ -7,6 +7,7 @@
 
 struct cs_look;
 struct cs_shield;
+struct cs_gate_call;
 
 /* --- queue.c: turns. So many at once; tenants take turns, and one tenant's are served in order ---
  */
@@ -256,6 +257,7 @@ void cs_gate_close(struct cs_run *run);
 /* ask.c: questions of servers to the watchers of the executions that they belong to. */
 void cs_asks_open(struct cs_runner *runner, unsigned kinds);
 void cs_asks_close(struct cs_run *run); /* it is over, and so are its calls */
+void cs_asks_leave(const struct cs_gate_call *call);
 
 /* A wish of the program that has not been answered yet. */
 struct cs_gate_call {

@@ -20,5 +20,6 @@ struct cs_request cs_request_call(struct cs_str server, struct cs_str tool, stru
         .inputs = cs_buf_str(inputs),
         .limits = cs_limits_default(),
         .cache = CS_CACHE_OFF, /* who asks for one call means that call */
+        .by_hand = true,
     };
 }

@@ -65,6 +65,9 @@ struct cs_request {
     bool reveal;
     /* Without any protection; only the door of the local person says so. */
     bool no_privacy;
+    /* Its inputs are the arguments of one call, in the caller's own hand: what they hold in clear
+     * is for that tool, whatever kind it is. */
+    bool by_hand;
 };
 
 enum cs_status {

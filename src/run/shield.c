@@ -77,7 +77,8 @@ void cs_shield_open(struct cs_run *run)
             run->shield->played = doc->made;
         return;
     }
-    if (cs_privacy_off(privacy))
+    bool has_tokens = run->on_record && !q->no_privacy; /* one that goes on, and had protection */
+    if (cs_privacy_off(privacy) && !has_tokens)
         p->why = "--no-pii-protection";
     else if (q->no_privacy)
         p->why = "the request wants none";
@@ -225,7 +226,7 @@ int cs_shield_mask(struct cs_run *run, const struct cs_passage *how, struct cs_s
         return 0;
     const struct cs_spans *found = how->look ? &how->look->spans : NULL;
     uint64_t us = how->look ? how->look->us : 0;
-    struct cs_vault *known = sh->vault ? sh->vault : sh->safe ? sh->safe->vault : NULL;
+    struct cs_vault *known = cs_shield_known(sh);
     if (!known && !found) { /* most have nothing to hide, and no vault is made for them */
         uint64_t start = uv_hrtime();
         cs_scan(sh->detector, how->level, how->form, text, &spans);

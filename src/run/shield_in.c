@@ -10,6 +10,10 @@
 
 #define RULES      8 /* of one call, on record */
 #define RULE_BYTES 80
+#define ERR_TEXT   (sizeof((struct cs_err *)0)->msg - 1) /* a text of so many bytes was cut */
+
+/* Where values come from that a caller wrote into the arguments of one call. */
+#define BY_HAND "/caller"
 
 /* --- inputs --- */
 
@@ -26,6 +30,7 @@ static int take_inputs(struct cs_run *run, const struct cs_look *look, struct cs
         .level = run->shield->level,
         .form = CS_FORM_JSON,
         .origin = CS_FROM_WORLD,
+        .server = run->request.by_hand ? CS_STR(BY_HAND) : (struct cs_str){0},
         .look = look,
         .sum = &run->result.protection.inputs,
     };
@@ -234,7 +239,7 @@ enum cs_privacy_level cs_shield_level(struct cs_gate_call *c)
 
 static const struct cs_own *own_of(struct cs_gate_call *c)
 {
-    if (!c->own)
+    if (!c->own && c->arguments.len > strlen("{}"))
         c->own = cs_own_of(c->run->shield->detector, cs_buf_str(&c->arguments));
     return c->own;
 }
@@ -308,6 +313,16 @@ static void hide_data(struct cs_str text, struct cs_str dir, struct cs_buf *out)
     cs_buf_putstr(out, text);
 }
 
+/* What was cut off may end within a value that nobody would find any more. */
+static struct cs_str whole_words(struct cs_str text)
+{
+    static const char more[] = "\xE2\x80\xA6";
+    if (text.len < ERR_TEXT && !cs_str_ends(text, more))
+        return text;
+    const char *blank = memrchr(text.at, ' ', text.len);
+    return blank ? cs_strn(text.at, (size_t)(blank - text.at)) : text;
+}
+
 /* Without places of this machine, but for those that the caller has named. */
 static void hide_places(const struct cs_run *run, struct cs_str message, struct cs_str known,
                         struct cs_buf *out)
@@ -336,7 +351,7 @@ void cs_shield_words(struct cs_run *run, struct cs_str server, struct cs_str mes
         .server = server,
         .sum = &run->result.protection.results,
     };
-    hide_places(run, message, (struct cs_str){0}, &clean);
+    hide_places(run, whole_words(message), (struct cs_str){0}, &clean);
     int n = cs_shield_mask(run, &how, cs_buf_str(&clean), out, &err);
     if (n == 0)
         cs_buf_putstr(out, cs_buf_str(&clean));
@@ -350,7 +365,7 @@ struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, str
     struct cs_err err = {0};
     if (!c->run->shield || !c->tool)
         return message;
-    hide_places(c->run, message, cs_buf_str(&c->arguments), &clean);
+    hide_places(c->run, whole_words(message), cs_buf_str(&c->arguments), &clean);
     int n = mask_answer(c, cs_buf_str(&clean), CS_FORM_TEXT, NULL, &masked, &err);
     if (n < 0)
         return CS_STR("the tool failed; what it said could not be protected, and is not shown");
@@ -361,6 +376,7 @@ struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, str
 
 struct asking {
     const struct cs_shield *shield;
+    bool by_hand;
     struct cs_str names[2];
     size_t count;
     struct cs_str rules[RULES];
@@ -371,11 +387,12 @@ struct asking {
 static enum cs_may may(void *ctx, enum cs_pii kind, struct cs_str name, struct cs_str from)
 {
     struct asking *a = ctx;
-    struct cs_str why = {0};
-    (void)from;
+    struct cs_str why = CS_STR("written by the caller");
+    enum cs_may answer = CS_MAY;
     if (kind == CS_PII_LITERAL)
         return CS_MAY; /* it never was a token */
-    enum cs_may answer = cs_privacy_may(a->shield->privacy, a->names, a->count, kind, name, &why);
+    if (!a->by_hand || !cs_str_is(from, BY_HAND))
+        answer = cs_privacy_may(a->shield->privacy, a->names, a->count, kind, name, &why);
     if (answer != CS_MAY)
         a->refused_by = why;
     size_t i = 0;
@@ -391,17 +408,14 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
 {
     struct cs_run *run = c->run;
     CS_AUTO_BUF struct cs_buf text = {0};
-    struct asking asking = {.shield = run->shield};
+    struct asking asking = {.shield = run->shield, .by_hand = run->request.by_hand};
     if (!run->shield || !cs_token_like(json))
         return 0;
     asking.count = names_of(c->tool, &text, asking.names);
     if (!c->revealed)
         c->revealed = cs_revealed_new();
-    struct cs_vault *vault = run->shield->vault;
-    if (!vault && run->shield->safe)
-        vault = run->shield->safe->vault;
     const struct cs_unmask how = {
-        .vault = vault,
+        .vault = cs_shield_known(run->shield),
         .may = may,
         .ctx = &asking,
         .revealed = c->revealed,
@@ -413,7 +427,7 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
         struct cs_str token = cs_utf8_cut(unmasked->refused, RULE_BYTES);
         cs_fail(err, CS_DENIED, "%sthe value of %.*s is not for '%.*s'%s%.*s",
                 unmasked->ask ? "approval required: " : "", CS_STR_ARG(token),
-                CS_STR_ARG(asking.names[0]), asking.refused_by.len ? ", by the rule " : "",
+                CS_STR_ARG(asking.names[0]), asking.refused_by.len ? ": " : "",
                 CS_STR_ARG(asking.refused_by));
     }
     return n;

@@ -1,6 +1,7 @@
 /*
  * How fast privacy/ looks at text, beside five naive regexes (mail, phone, SSN, card, IPv4: what
- * everybody would write) that PCRE2 runs one after another with its JIT in the same run: the
+ * everybody would write) that PCRE2 runs one after another with its JIT in the same run, as text
+ * (the ratio that counts, since the message is UTF-8) and as bytes: the
  * answer of an API that lists a thousand commits, 2 MB, and texts that were made to be slow. One
  * core; the best of several rounds, taken in turns.
  *
@@ -19,7 +20,7 @@
 #include <pcre2.h>
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/mem.h"
 #include "privacy/privacy.h"
 
 #define ROUNDS         9
@@ -184,26 +185,33 @@ static const char *const seeds[] = {
     "\\b(?:\\d{1,3}\\.){3}\\d{1,3}\\b",
 };
 
-static pcre2_code *codes[CS_COUNT(seeds)];
+/* As bytes, and as text: what \\d and \\b mean in most languages. */
+static pcre2_code *codes[2][CS_COUNT(seeds)];
 
 static void compile(void)
 {
     for (size_t i = 0; i < CS_COUNT(seeds); i++) {
         int error;
         PCRE2_SIZE at;
-        codes[i] = pcre2_compile((PCRE2_SPTR)seeds[i], PCRE2_ZERO_TERMINATED, 0, &error, &at, NULL);
-        if (!codes[i] || pcre2_jit_compile(codes[i], PCRE2_JIT_COMPLETE) < 0)
-            abort();
+        for (unsigned unicode = 0; unicode < 2; unicode++) {
+            pcre2_code *code =
+                pcre2_compile((PCRE2_SPTR)seeds[i], PCRE2_ZERO_TERMINATED,
+                              unicode ? PCRE2_UTF | PCRE2_UCP : 0, &error, &at, NULL);
+            if (!code || pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) < 0)
+                abort();
+            codes[unicode][i] = code;
+        }
     }
 }
 
-static double match(struct cs_str text)
+static double match(struct cs_str text, bool unicode)
 {
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     double from = now();
     for (size_t i = 0; i < CS_COUNT(seeds); i++)
         for (size_t at = 0; at < text.len;) {
-            int n = pcre2_jit_match(codes[i], (PCRE2_SPTR)text.at, text.len, at, 0, data, NULL);
+            int n = pcre2_jit_match(codes[unicode][i], (PCRE2_SPTR)text.at, text.len, at, 0, data,
+                                    NULL);
             if (n < 0)
                 break;
             at = pcre2_get_ovector_pointer(data)[1];
@@ -225,22 +233,23 @@ static double mb_s(size_t bytes, double seconds)
 static void figures(const char *name, const struct cs_detector *all, const struct cs_detector *bare,
                     struct cs_str text, bool judged)
 {
-    double ours = 1e9, named = 1e9, theirs = 1e9;
+    double ours = 1e9, named = 1e9, bytes = 1e9, theirs = 1e9;
     for (unsigned i = 0; i < ROUNDS; i++) {
-        double a = scan(bare, CS_PRIVACY_MEDIUM, CS_FORM_GUESS, text), b = match(text),
-               c = scan(all, CS_PRIVACY_MEDIUM, CS_FORM_GUESS, text);
+        double a = scan(bare, CS_PRIVACY_MEDIUM, CS_FORM_GUESS, text), b = match(text, false),
+               c = scan(all, CS_PRIVACY_MEDIUM, CS_FORM_GUESS, text), e = match(text, true);
         ours = a < ours ? a : ours;
-        theirs = b < theirs ? b : theirs;
+        bytes = b < bytes ? b : bytes;
+        theirs = e < theirs ? e : theirs;
         named = c < named ? c : named;
     }
     double ratio = theirs / ours;
-    printf("%s.bytes %zu B, %zu found\n", name, text.len, found);
-    printf("%s.scan %.1f MB/s%s\n", name, mb_s(text.len, ours),
-           judged && mb_s(text.len, ours) < TARGET_MB_S ? " (target: 150, missed)" : "");
-    printf("%s.scan-with-names %.1f MB/s%s\n", name, mb_s(text.len, named),
+    printf("scan_%s %.1f MB/s, %zu bytes, %zu found%s\n", name, mb_s(text.len, ours), text.len,
+           found, judged && mb_s(text.len, ours) < TARGET_MB_S ? " (target: 150, missed)" : "");
+    printf("scan_%s_names %.1f MB/s%s\n", name, mb_s(text.len, named),
            judged && mb_s(text.len, named) < TARGET_NAMES ? " (target: 40, missed)" : "");
-    printf("%s.pcre2-jit %.1f MB/s\n", name, mb_s(text.len, theirs));
-    printf("%s.ratio %.2f x%s\n", name, ratio,
+    printf("scan_%s_pcre2 %.1f MB/s, as bytes %.1f\n", name, mb_s(text.len, theirs),
+           mb_s(text.len, bytes));
+    printf("scan_%s_ratio %.2f x, as bytes %.2f%s\n", name, ratio, bytes / ours,
            judged && ratio < TARGET_RATIO ? " MISSED (target: 5)" : "");
     missed = missed || (judged && ratio < TARGET_RATIO);
 }
@@ -251,8 +260,9 @@ static void fill(struct cs_buf *b, const char *with)
         cs_buf_puts(b, with);
 }
 
-static void hostile(const char *name, const struct cs_detector *d, const char *head,
-                    const char *with, double ordinary, bool judged)
+/* How much slower than ordinary text. */
+static double hostile(const struct cs_detector *d, const char *head, const char *with,
+                      double ordinary)
 {
     CS_AUTO_BUF struct cs_buf b = {0};
     cs_buf_puts(&b, head);
@@ -262,10 +272,7 @@ static void hostile(const char *name, const struct cs_detector *d, const char *h
         double t = best_scan(d, CS_PRIVACY_HIGH, form, cs_buf_str(&b), 3) / (double)b.len;
         worst = t > worst ? t : worst;
     }
-    double ratio = worst / ordinary;
-    printf("hostile.%s %.2f x%s\n", name, ratio,
-           judged && ratio > TARGET_HOSTILE ? " MISSED (target: 3)" : "");
-    missed = missed || (judged && ratio > TARGET_HOSTILE);
+    return worst / ordinary;
 }
 
 static void all_hostile(const struct cs_detector *d)
@@ -309,9 +316,17 @@ static void all_hostile(const struct cs_detector *d)
     make_prose(&b, HOSTILE_BYTES);
     double ordinary =
         best_scan(d, CS_PRIVACY_HIGH, CS_FORM_TEXT, cs_buf_str(&b), 3) / (double)b.len;
-    printf("ordinary %.1f MB/s\n", 1e-6 / ordinary);
-    for (size_t i = 0; i < CS_COUNT(texts); i++)
-        hostile(texts[i].name, d, texts[i].head, texts[i].with, ordinary, true);
+    printf("scan_ordinary_high %.1f MB/s\n", 1e-6 / ordinary);
+    double worst = 0;
+    for (size_t i = 0; i < CS_COUNT(texts); i++) {
+        double ratio = hostile(d, texts[i].head, texts[i].with, ordinary);
+        worst = ratio > worst ? ratio : worst;
+        if (ratio > 1)
+            printf("scan_hostile_%s %.2f x\n", texts[i].name, ratio);
+    }
+    printf("scan_hostile_worst %.2f x%s\n", worst,
+           worst > TARGET_HOSTILE ? " MISSED (target: 3)" : "");
+    missed = missed || worst > TARGET_HOSTILE;
 }
 
 int main(int argc, char **argv)
@@ -322,6 +337,7 @@ int main(int argc, char **argv)
         return 2;
     cs_detector_without(bare, CS_PII_PERSON);
     compile();
+    cs_mem_keep(); /* as the daemon does */
     CS_AUTO_BUF struct cs_buf commits = {0}, wrapped = {0}, prose = {0};
     for (int i = 1; i < argc; i++) {
         CS_AUTO_BUF struct cs_buf file = {0};
@@ -336,11 +352,13 @@ int main(int argc, char **argv)
         figures("commits", all, bare, cs_buf_str(&commits), true);
         figures("wrapped", all, bare, cs_buf_str(&wrapped), false);
         figures("prose", all, bare, cs_buf_str(&prose), false);
-        all_hostile(bare);
+        all_hostile(all);
     }
     cs_detector_unref(all);
     cs_detector_unref(bare);
-    for (size_t i = 0; i < CS_COUNT(codes); i++)
-        pcre2_code_free(codes[i]);
+    for (size_t i = 0; i < CS_COUNT(seeds); i++) {
+        pcre2_code_free(codes[0][i]);
+        pcre2_code_free(codes[1][i]);
+    }
     return missed ? 1 : 0;
 }

@@ -190,13 +190,13 @@ def test_server_memory_keeps_a_graph(t):
     result = completed(t, t.envelope("""
         import { createEntities, createRelations, readGraph } from './mcp-servers/memory/index.ts';
         await createEntities({ entities: [
-            { name: 'Ada', entityType: 'person', observations: ['writes programs'] },
+            { name: 'Loom', entityType: 'machine', observations: ['writes programs'] },
             { name: 'Engine', entityType: 'machine', observations: [] }] });
-        await createRelations({ relations: [{ from: 'Ada', to: 'Engine', relationType: 'programs' }] });
+        await createRelations({ relations: [{ from: 'Loom', to: 'Engine', relationType: 'programs' }] });
         return await readGraph({})"""))
-    t.equal(sorted(e["name"] for e in result["entities"]), ["Ada", "Engine"], "entities")
-    t.equal(result["relations"], [{"from": "Ada", "to": "Engine", "relationType": "programs"}], "relations")
-    again = completed(t, t.envelope("return (await memory.searchNodes({ query: 'Ada' })).entities[0].observations"))
+    t.equal(sorted(e["name"] for e in result["entities"]), ["Engine", "Loom"], "entities")
+    t.equal(result["relations"], [{"from": "Loom", "to": "Engine", "relationType": "programs"}], "relations")
+    again = completed(t, t.envelope("return (await memory.searchNodes({ query: 'Loom' })).entities[0].observations"))
     t.equal(again, ["writes programs"], "after a restart")
 
 

@@ -225,6 +225,29 @@ def test_a_server_that_is_started_does_not_get_the_key(t):
     t.equal(done.json(), ["", False])
 
 
+def test_what_is_written_by_hand_is_for_that_tool(t):
+    """A caller who writes a secret into one call means it; a program that got it as a token needs a rule."""
+    t.file("echo.py", "import json, sys\n"
+           "for line in sys.stdin:\n"
+           "    m = json.loads(line)\n"
+           "    r = {'protocolVersion': '2025-06-18', 'capabilities': {'tools': {}}, 'serverInfo': {'name': 'e', 'version': '1'}}\n"
+           "    if m.get('method') == 'tools/list': r = {'tools': [{'name': 'look', 'inputSchema': {'type': 'object'}}]}\n"
+           "    if m.get('method') == 'tools/call':\n"
+           "        open('got', 'a').write(json.dumps(m['params']['arguments']) + '\\n')\n"
+           "        r = {'content': [{'type': 'text', 'text': json.dumps(m['params']['arguments'])}]}\n"
+           "    if 'id' in m: print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': r}), flush=True)\n")
+    t.file("caisson.json", json.dumps({"mcpServers": {"echo": {"command": sys.executable, "args": ["echo.py"]}}}))
+    secret = {"ssn": "536-22-8145", "password": "hunter22-hunter"}
+    done = t.caisson("tools", "call", "echo.look", json.dumps(secret))
+    t.status(done, 0)
+    t.equal(done.json(), {"ssn": "[SSN_1]", "password": "[PASSWORD_1]"})
+    t.equal(json.loads(t.read("got")), secret)
+    refused = t.run("return await echo.look(inputs)", "--input", json.dumps(secret))
+    t.status(refused, 1)
+    t.matches(refused.err, r"the value of \[(SSN|PASSWORD)_1\] is not for 'echo/look'")
+    t.equal(len(t.read("got").splitlines()), 1, "calls")
+
+
 # --- doors ---
 
 def test_a_request_may_ask_for_more_and_not_for_less(t):

@@ -209,7 +209,6 @@ def test_the_mail_workflow_over_rest(t):
         for path in paths:
             w.clean("GET " + path, d.get(path).body)
         t.true(any(TOKEN.search(d.get("/artifacts/" + a["id"]).body.decode()) for a in e["artifacts"]), "no artifact has tokens")
-        w.clean_disk()
         w.clean_backup()
     w.clean("the log", d.said())
     w.clean_disk()
@@ -237,7 +236,7 @@ def test_the_workers_memory_has_no_value(t, language):
     w = World(t, count=CUSTOMERS)
     code = KEEP if language == "typescript" else (
         'people = caisson.call("crm", "list_customers", {})\ntext = str(people)\ncaisson.call("post", "wait", {})\nprint(len(text))')
-    with Daemon(t, *DEBUG, *w.options) as d:
+    with Daemon(t, "--execution.workers", "1", *w.options) as d:
         before = set(children_of(d.process.pid))
         id = begin(t, d, code, language=language, timeout_ms=120000)
         try:

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import time
 
+from mcp_wire import Lines, call
 from resting import HERE, until
 from serving import Daemon, make_key
 from test_durable import database, ended, kill
@@ -288,3 +289,24 @@ def test_values_are_shown_to_a_caller_with_that_right_and_it_is_recorded(t):
         t.true(e["provenance"]["chain_hash"].strip("0") != "", "its place in the chain")
     t.equal(entries(t, "privacy.revealed")[0]["revealed"], {"EMAIL": 2})
     clean(t, "the store", store_bytes(t))
+
+
+def test_a_model_that_a_server_asks_sees_tokens_and_the_server_reads_values(t):
+    options, sent = people(t)
+    with Lines(t, [t.binary, "mcp", *options]) as m:
+        m.initialize(capabilities={"sampling": {}})
+        m.send(call(1, "execute_code", {"code": "const p = await people.find({ n: 7 }); return [p.email, await people.more({})]"}))
+        answer = None
+        while answer is None:
+            message = json.loads(m.line(20) or "null")
+            t.true(message is not None, "it says nothing")
+            if message.get("method") == "sampling/createMessage":
+                clean(t, "the question", message)
+                asked = message["params"]["messages"][0]["content"]["text"]
+                t.has(asked, "[EMAIL_1]")
+                m.send({"jsonrpc": "2.0", "id": message["id"], "result": {
+                    "role": "assistant", "model": "m", "content": {"type": "text", "text": "[EMAIL_1] is one"}}})
+            elif message.get("id") == 1:
+                answer = message
+        clean(t, "the answer", answer)
+        t.has(sent("said")[0], "person7@customers.example.org is one")

@@ -301,6 +301,28 @@ static void an_echo_comes_back_as_the_token(void **state)
     cs_revealed_free(revealed);
 }
 
+static void a_tool_without_protection_shows_its_own(void **state)
+{
+    struct fixture *f = *state;
+    mask(f, "<<API_KEY|zq81-Kd02-77aa>> <<EMAIL|ann@example.org>>");
+    struct cs_revealed *revealed = cs_revealed_new();
+    unmask(f, CS_STR("[\"[API_KEY_1]\"]"), revealed);
+    f->how.revealed = revealed;
+    f->how.level = CS_PRIVACY_OFF;
+    assert_str_is(mask(f, "zq81-Kd02-77aa ann@example.org [EMAIL_1]"),
+                  "[API_KEY_1] ann@example.org [LITERAL_1]");
+    cs_revealed_free(revealed);
+}
+
+static void a_number_alone_is_json_too(void **state)
+{
+    struct fixture *f = *state;
+    f->how.form = CS_FORM_JSON;
+    assert_str_is(mask(f, "<<PHONE#4155550100>>"), "\"[PHONE_1]\"");
+    assert_str_is(unmask(f, CS_STR("\"[PHONE_1]\""), NULL), "4155550100");
+    assert_str_is(mask(f, " 4155550100 "), " \"[PHONE_1]\" ");
+}
+
 static void an_echo_is_found_within_words(void **state)
 {
     struct fixture *f = *state;
@@ -457,6 +479,8 @@ int main(void)
         WITH(an_echo_is_found_within_words),
         WITH(a_guess_beside_the_token_is_not_confirmed),
         WITH(an_echo_comes_back_as_the_token),
+        WITH(a_tool_without_protection_shows_its_own),
+        WITH(a_number_alone_is_json_too),
         WITH(a_guess_is_not_confirmed),
         WITH(spans_that_meet_hide_everything),
         WITH(a_full_vault_lets_nothing_through),

@@ -104,6 +104,20 @@ static void json_in_json_is_looked_at(void **state)
         only(CS_FORM_JSON, "{\"t\":\"{\\\"a\\\":\\\"ada\\\\u0040example.org\\\"}\"}").escapes, 2);
 }
 
+/* What was found dull is not looked at again, under the same key only. */
+static void a_value_that_comes_again_is_judged_by_its_key(void **state)
+{
+    (void)state;
+    assert_found(
+        CS_FORM_JSON,
+        "[{\"at\":\"1980-02-03\"},{\"at\":\"1980-02-03\"},{\"dob\":\"1980-02-03\"},"
+        "{\"at\":\"1980-02-03\"},{\"t\":\"{\\\"at\\\":\\\"1980-02-03\\\"}\"},"
+        "{\"t\":\"{\\\"dob\\\":\\\"1980-02-03\\\"}\"}]",
+        "[{\"at\":\"1980-02-03\"},{\"at\":\"1980-02-03\"},{\"dob\":\"<DATE_OF_BIRTH:1980-02-03>\"},"
+        "{\"at\":\"1980-02-03\"},{\"t\":\"{\\\"at\\\":\\\"1980-02-03\\\"}\"},"
+        "{\"t\":\"{\\\"dob\\\":\\\"<DATE_OF_BIRTH:1980-02-03>\\\"}\"}]");
+}
+
 static void a_hit_does_not_leave_its_string(void **state)
 {
     (void)state;
@@ -134,6 +148,8 @@ static void keys_and_values_in_text(void **state)
          "<user><password><PASSWORD:hunter2!x></password></user>"},
         {"Date of Birth:   1980-02-03\n", "Date of Birth:   <DATE_OF_BIRTH:1980-02-03>\n"},
         {"**Date of birth:** 1980-02-03", "**Date of birth:** <DATE_OF_BIRTH:1980-02-03>"},
+        {"DOB (YYYY-MM-DD): 1980-02-03", "DOB (YYYY-MM-DD): <DATE_OF_BIRTH:1980-02-03>"},
+        {"<b>Date of birth:</b> 1980-02-03", "<b>Date of birth:</b> <DATE_OF_BIRTH:1980-02-03>"},
         {"log {\"password\": \"hunter2!x\"} end",
          "log {\"password\": \"<PASSWORD:hunter2!x>\"} end"},
         {"log {\\\"password\\\": \\\"hunter2!x\\\"} end",
@@ -157,6 +173,10 @@ static void columns_have_the_keys_of_their_head(void **state)
          " id | dob\n----+-----\n 1 | <DATE_OF_BIRTH:1980-02-03>\n"},
         {"\"id\",\"dob\"\r\n\"a, b\",\"1980-02-03\"\r\n",
          "\"id\",\"dob\"\r\n\"a, b\",\"<DATE_OF_BIRTH:1980-02-03>\"\r\n"},
+        {"<tr><th>Id</th><th>DOB</th></tr>\n<tr><td>1</td><td>1980-02-03</td></tr>",
+         "<tr><th>Id</th><th>DOB</th></tr>\n<tr><td>1</td><td><DATE_OF_BIRTH:1980-02-03></td></"
+         "tr>"},
+        {"Date of birth\n1980-02-03\n", "Date of birth\n<DATE_OF_BIRTH:1980-02-03>\n"},
         {"INSERT INTO t (id, dob, at) VALUES (1, '1980-02-03', '2020-01-01'), (2, '1981-02-03', "
          "NULL);",
          "INSERT INTO t (id, dob, at) VALUES (1, '<DATE_OF_BIRTH:1980-02-03>', '2020-01-01'), "
@@ -164,6 +184,28 @@ static void columns_have_the_keys_of_their_head(void **state)
     };
     for (size_t i = 0; i < CS_COUNT(texts); i++)
         assert_found(CS_FORM_TEXT, texts[i][0], texts[i][1]);
+}
+
+static void columns_of_json_have_the_keys_of_their_head(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"[[\"id\",\"dob\"],[1,\"1980-02-03\"],[\"1981-02-03\",\"1982-02-03\"]]",
+         "[[\"id\",\"dob\"],[1,\"<DATE_OF_BIRTH:1980-02-03>\"],[\"1981-02-03\",\"<DATE_OF_BIRTH:"
+         "1982-02-03>\"]]"},
+        {"{\"columns\":[\"id\",\"dob\"],\"rows\":[[1,\"1980-02-03\"]]}",
+         "{\"columns\":[\"id\",\"dob\"],\"rows\":[[1,\"<DATE_OF_BIRTH:1980-02-03>\"]]}"},
+        {"{\"fields\":[{\"name\":\"id\"},{\"name\":\"dob\"}],\"rows\":[[1,\"1980-02-03\"]]}",
+         "{\"fields\":[{\"name\":\"id\"},{\"name\":\"dob\"}],\"rows\":[[1,\"<DATE_OF_BIRTH:1980-02-"
+         "03>\"]]}"},
+        {"[{\"label\":\"dob\",\"value\":\"1980-02-03\"},{\"label\":\"x\",\"value\":\"1980-02-03\"}"
+         "]",
+         "[{\"label\":\"dob\",\"value\":\"<DATE_OF_BIRTH:1980-02-03>\"},{\"label\":\"x\",\"value\":"
+         "\"1980-02-03\"}]"},
+        {"[[\"a\",\"b\"],[\"1980-02-03\",\"dob\"]]", "[[\"a\",\"b\"],[\"1980-02-03\",\"dob\"]]"},
+    };
+    for (size_t i = 0; i < CS_COUNT(texts); i++)
+        assert_found(CS_FORM_JSON, texts[i][0], texts[i][1]);
 }
 
 static void look_alikes_are_folded_for_the_proof(void **state)
@@ -259,9 +301,10 @@ static void time_is_linear_in_the_text(void **state)
 {
     (void)state;
     static const char *const pieces[] = {
-        "@",       "7",     "[",     "{\"a\":",     "\\",        "+1",    "eyJ",         "a:a:",
-        "word",    "1 2 3", "1.2.3", "-----BEGIN ", "password=", "a,b\n", "(1,'a'),",    "<name>",
-        "Ada Bo ", "://a:", "a@b.",  "|a",          "\xC2\xA0",  "\\\"",  "12 Main St, "};
+        "@",        "7",        "[",       "{\"a\":",     "\\",          "+1",        "eyJ",
+        "a:a:",     "word",     "1 2 3",   "1.2.3",       "-----BEGIN ", "password=", "a,b\n",
+        "(1,'a'),", "<name>",   "<td <tr", ")values",     "Ada Bo ",     "://a:",     "a@b.",
+        "|a",       "\xC2\xA0", "\\\"",    "12 Main St, "};
     CS_AUTO_BUF struct cs_buf b = {0};
     for (size_t i = 0; i < CS_COUNT(pieces); i++) {
         for (enum cs_form form = CS_FORM_TEXT; form <= CS_FORM_JSON; form++) {
@@ -304,10 +347,12 @@ int main(void)
         CS_TEST(lists_of_values_count_and_objects_do_not),
         CS_TEST(escapes_are_undone_and_offsets_are_those_of_the_text),
         CS_TEST(json_in_json_is_looked_at),
+        CS_TEST(a_value_that_comes_again_is_judged_by_its_key),
         CS_TEST(a_hit_does_not_leave_its_string),
         CS_TEST(what_is_no_json_is_text),
         CS_TEST(keys_and_values_in_text),
         CS_TEST(columns_have_the_keys_of_their_head),
+        CS_TEST(columns_of_json_have_the_keys_of_their_head),
         CS_TEST(look_alikes_are_folded_for_the_proof),
         CS_TEST(tokens_are_left_alone),
         CS_TEST(levels_say_what_is_looked_for),

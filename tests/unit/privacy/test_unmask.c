@@ -267,6 +267,7 @@ static void forms_are_told_by_their_looks(void **state)
         if (cases[i].form != CS_TOKEN_NONE)
             assert_true(cs_token_like(cs_str(cases[i].text)));
     }
+    assert_true(cs_token_like(CS_STR("\\u005bEMAIL\\u005f1\\u005d")));
     assert_false(cs_token_like(CS_STR("{\"created_at\":\"snake_case_1x\"}")));
 }
 
