@@ -8,7 +8,7 @@
 
 #define WINDOW 256
 #define MEMORY 1024
-#define PLAIN  60 /* what a plain first and last name adds */
+#define PLAIN  200 /* what a plain first and last name adds */
 
 /* Forgets when it is full: words with the same lower bits share a place. */
 struct cs_name_memory {
@@ -183,8 +183,9 @@ static bool plain_name(struct cs_name_word *first, struct cs_name_word *last,
     unsigned f = cs_name_word_classes(first), l = cs_name_word_classes(last);
     return first->shape == last->shape && first->shape <= CS_SHAPE_UPPER &&
            first->shape != CS_SHAPE_LOWER && last->gap == CS_GAP_SPACE && CS_GAZ_FIRST(f) >= 2 &&
-           CS_GAZ_WORD(f) < 2 && CS_GAZ_LAST(l) >= 2 && CS_GAZ_WORD(l) < 3 && !CS_GAZ_STOP(f) &&
-           !CS_GAZ_STOP(l) && !(after->gap == CS_GAP_SPACE && after->shape != CS_SHAPE_LOWER);
+           CS_GAZ_WORD(f) < CS_GAZ_FIRST(f) && CS_GAZ_LAST(l) >= 2 && CS_GAZ_WORD(l) < 3 &&
+           !CS_GAZ_STOP(f) && !CS_GAZ_STOP(l) &&
+           !(after->gap == CS_GAP_SPACE && after->shape != CS_SHAPE_LOWER);
 }
 
 /* Towns and tools that are called like people: more must speak for one of those, most in a list. */
