@@ -233,6 +233,13 @@ static void tokens_are_left_alone(void **state)
         assert_found(CS_FORM_GUESS, texts[i], texts[i]);
 }
 
+static void what_stands_beside_a_token_is_found(void **state)
+{
+    (void)state;
+    assert_found(CS_FORM_JSON, "{\"password\":\"hunter2!x[EMAIL_1]zq9!kk\"}",
+                 "{\"password\":\"<PASSWORD:hunter2!x>[EMAIL_1]<PASSWORD:zq9!kk>\"}");
+}
+
 static void levels_say_what_is_looked_for(void **state)
 {
     (void)state;
@@ -355,6 +362,7 @@ int main(void)
         CS_TEST(columns_of_json_have_the_keys_of_their_head),
         CS_TEST(look_alikes_are_folded_for_the_proof),
         CS_TEST(tokens_are_left_alone),
+        CS_TEST(what_stands_beside_a_token_is_found),
         CS_TEST(levels_say_what_is_looked_for),
         CS_TEST(blocks_say_what_the_bytes_are),
         CS_TEST(time_is_linear_in_the_text),
