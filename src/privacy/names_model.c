@@ -108,7 +108,7 @@ bool cs_name_candidate(struct cs_around *a, bool high)
     if (w->shape == CS_SHAPE_UPPER)
         return known > 0;
     /* In small letters: no keys, no parts of code. */
-    return known >= 2 && w->letters > 2 && (high || CS_GAZ_WORD(c) == 0) &&
+    return known >= 2 && w->letters > 2 && !CS_GAZ_STOP(c) && (high || CS_GAZ_WORD(c) == 0) &&
            (w->gap <= CS_GAP_SPACE || w->gap == CS_GAP_COMMA || w->gap >= CS_GAP_STOP);
 }
 
