@@ -550,7 +550,7 @@ static struct cs_str starred(const struct cs_mask *how, struct cs_str text, stru
     for (size_t from = 0; cs_token_next(text, from, cs_vault_named, how->vault, &t); from = t.end) {
         if (copy->len == 0)
             cs_buf_putstr(copy, text);
-        memset(copy->at + (t.name.at - text.at), 'X', t.name.len);
+        memset(copy->at + (t.name.at - text.at), '*', t.name.len);
     }
     return copy->len ? cs_buf_str(copy) : text;
 }
