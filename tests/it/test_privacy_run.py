@@ -152,6 +152,7 @@ return { to: inputs.to, made, again: 'someone@' + 'made.example.com' };
         t.true(again["same"], str(again)[:800])
         t.equal(entries(t, "privacy.masked")[0]["inputs"], 1)
         t.equal(entries(t, "privacy.masked")[0]["outputs"], 3)
+        t.equal([a["alert"] for a in entries(t, "alert.raised")], ["sensitive_output"], "somebody should look")
         failed = d.run("throw new Error('for ' + 'someone@' + 'made.example.com')")
         t.true("someone@made.example.com" not in json.dumps(failed), str(failed["error"]))
         guest = d.run("a=made; echo someone@$a.example.com; a=customers; echo person1@$a.example.org >&2", language="bash")
