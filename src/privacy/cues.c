@@ -87,6 +87,19 @@ static bool word_before(const struct cs_view *view, size_t *i, size_t low, bool 
     return *i > low;
 }
 
+/* The word is a part of "[SSN_1]": a value stood there, and it says nothing. */
+static bool in_token(const struct cs_view *view, size_t start, size_t end)
+{
+    while (start > 0 && ((view->at[start - 1] >= 'A' && view->at[start - 1] <= 'Z') ||
+                         view->at[start - 1] == '_'))
+        start--;
+    while (end < view->len && (cs_is_digit(view->at[end]) || view->at[end] == '_' ||
+                               (view->at[end] >= 'A' && view->at[end] <= 'Z')))
+        end++;
+    return start > 0 && view->at[start - 1] == '[' && cs_view_at(view, end) == ']' &&
+           cs_is_digit(view->at[end - 1]);
+}
+
 unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsigned want)
 {
     size_t low = at > back ? at - back : 0, i = at, next = at;
@@ -103,6 +116,8 @@ unsigned cs_cues_before(const struct cs_view *view, size_t at, size_t back, unsi
         /* A word that begins before `low` is read in full. */
         while (i > 0 && is_word_byte(view->at[i - 1]) && end - i < WORD_LONGEST + 8)
             i--;
+        if (in_token(view, i, end))
+            return seen;
         if (cs_is_digit(view->at[i])) {
             if (end - i > 1)
                 return seen;

@@ -99,7 +99,7 @@ const struct cs_example cs_examples_name[] = {
     {"no name", "User-Agent: Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) Safari/605", MEDIUM},
     {"no name", "SELECT Id, Status FROM Orders WHERE Type = 'Active'", MEDIUM},
     {"no name", "{\"$ref\":\"#/definitions/Address\",\"title\":\"Shipping Address\"}", MEDIUM},
-    {"no name", "Use Jenkins, Travis or Julia with Cassandra.", MEDIUM},
+    {"no name", "Use Jenkins, Terraform or Kotlin with Redis.", MEDIUM},
     {"no name", "The University of Manchester and Stanford signed it.", MEDIUM},
     {"no name", "PASS src/app.test.ts\nFAIL src/index.test.ts\nTests: 4 passed", MEDIUM},
     {"no name", "SGVsbG8gV29ybGQhIFRoaXMgaXMgYSB0ZXN0", MEDIUM},

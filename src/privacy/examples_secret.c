@@ -147,6 +147,13 @@ const struct cs_example cs_examples_secret[] = {
     {"password", "password (staging): <<PASSWORD|Ofenrohr9>>", CS_PRIVACY_LOW},
     {"password", "args: [\"--password\", \"<<PASSWORD|Ofenrohr9>>\", \"--user\", \"svc\"]",
      CS_PRIVACY_LOW},
+    {"password", "temp password for the shop: <<PASSWORD|Kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "use the password <<PASSWORD|kartoffel42>> to log in.", CS_PRIVACY_LOW},
+    {"password", "password is still <<PASSWORD|kartoffel42>> :(", CS_PRIVACY_LOW},
+    {"password", "wifi pass is <<PASSWORD|kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "pw=<<PASSWORD|kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "ssh root@box, pass: <<PASSWORD|kartoffel42>>", CS_PRIVACY_LOW},
+    {"password", "Password for user admin: <<PASSWORD|Kartoffel42>>", CS_PRIVACY_LOW},
     {"command", "mysql -u root -p<<PASSWORD|Sonne2021>> shop < dump.sql", CS_PRIVACY_LOW},
     {"command", "mysqldump --user=backup --password=<<PASSWORD|Sonne2021>> shop", CS_PRIVACY_LOW},
     {"command", "sshpass -p '<<PASSWORD|gr0ss.Stadt>>' ssh root@box", CS_PRIVACY_LOW},
@@ -260,7 +267,7 @@ const struct cs_example cs_examples_secret[] = {
      "axios.defaults.headers.common['Authorization'] = 'Bearer "
      "<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>';",
      CS_PRIVACY_LOW},
-    {"cookie", "Cookie: sid=<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>; theme=dark", CS_PRIVACY_LOW},
+    {"cookie", "Cookie: sid=<<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>>; theme=dark", CS_PRIVACY_LOW},
     {"cookie",
      "Set-Cookie: session=<<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>>; Path=/; HttpOnly; SameSite=Lax",
      CS_PRIVACY_LOW},
@@ -362,6 +369,10 @@ const struct cs_example cs_examples_secret[] = {
      "headers = {\"X-Auth-Token\": \"<<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>\", \"Accept\": "
      "\"application/json\"}",
      CS_PRIVACY_LOW},
+    {"keyed", "pls rotate this key asap: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
+    {"keyed", "the new key is <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>> ok?", CS_PRIVACY_LOW},
+    {"keyed", "token for ci: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
+    {"keyed", "here's the secret for prod: <<API_KEY|kQ7mZr5TwV9cLd2FXbY3aB8e>>", CS_PRIVACY_LOW},
     {"jwt",
      "token: <<JWT|eyJh"
      "bGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI0NzExIiwicm9sZSI6InRlc3QifQ."
@@ -593,10 +604,24 @@ const struct cs_example cs_examples_secret[] = {
     {"none", "password = data.aws_secretsmanager_secret_version.db.secret_string", CS_PRIVACY_LOW},
     {"none", "password: {{ .Values.db.password | quote }}", CS_PRIVACY_LOW},
     {"none", "- password: \"{{ lookup('env', 'DB_PASSWORD') }}\"", CS_PRIVACY_LOW},
+    {"none",
+     "password rules: at least 8 chars. Password sha256 and bcrypt12. key features: fast. The key "
+     "is simple. password base64",
+     CS_PRIVACY_LOW},
+    {"none", "Key findings: revenue 2024Q3up. The primary key is user_id2024.", CS_PRIVACY_LOW},
     {"random", "key <<SECRET|kQ7mZr5TwV9cLd2FXbY3aB8e>> here", CS_PRIVACY_HIGH},
     {"random", "9f8e7d6c5b4a39281706f5e4d3c2b1a0 and 3f2a9c8b-7d6e-4f4a-9b1c-0d2e3f4a5b6c",
      CS_PRIVACY_HIGH},
     {"random", "some-long-name-of-a-branch-2024 and src/privacy/find_opaque.c", CS_PRIVACY_HIGH},
     {"random", "key kQ7mZr5TwV9cLd2FXbY3aB8e here", CS_PRIVACY_MEDIUM},
+    {"jwt",
+     "https://shop.test/in/<<JWT|eyJh"
+     "bGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJlLXRoYXQ>>/next",
+     CS_PRIVACY_LOW},
+    {"none", "<secret>\"Bearer \"auth=(user, none)", CS_PRIVACY_LOW},
+    {"base64",
+     "  app.ini: <<SECRET|dXNlcjogc3ZjCnBhc3N3b3JkOiBPZmVucm9ocjkK>>\n  motd: "
+     "d2VsY29tZSB0byB0aGUgYm94IQo=",
+     CS_PRIVACY_MEDIUM},
     {0},
 };

@@ -58,6 +58,19 @@ static bool is_name(struct cs_words *t, unsigned i, bool lower)
            (w->cap || lower || cs_word_has(t, i, CS_ROLE_PART | CS_ROLE_PRE));
 }
 
+/* "Apt 4", "Suite 12B", "# 3"; a '#' that begins a line begins a comment. */
+static bool is_unit(struct cs_words *t, unsigned i)
+{
+    if (!cs_word_has(t, i, CS_ROLE_UNIT) || i + 1 >= t->count)
+        return false;
+    const struct cs_word *w = cs_word_at(t, i + 1);
+    bool hash = t->view->at[cs_word_at(t, i)->start] == '#';
+    if (hash && i > 0 && cs_word_is(t, i - 1, CS_WORD_BREAK))
+        return false;
+    return w->is == CS_WORD_NUMBER ||
+           (w->is == CS_WORD && w->end - w->start <= 4 && (w->mixed || (w->cap && !hash)));
+}
+
 /* "Apt 4", ", Suite 12B", "# 3": behind it, or `i`. */
 static unsigned units(struct cs_words *t, unsigned i, struct proof *p)
 {
@@ -69,11 +82,7 @@ static unsigned units(struct cs_words *t, unsigned i, struct proof *p)
         unsigned sign = k;
         while (k < sign + 2 && (cs_word_is(t, k, CS_WORD_COMMA) || cs_word_is(t, k, CS_WORD_BREAK)))
             k++;
-        if (!cs_word_has(t, k, CS_ROLE_UNIT))
-            break;
-        const struct cs_word *w = cs_word_at(t, k + 1);
-        bool is_short = w->is == CS_WORD && w->end - w->start <= 4 && (w->mixed || w->cap);
-        if (k + 1 >= t->count || !(w->is == CS_WORD_NUMBER || is_short))
+        if (!is_unit(t, k))
             break;
         i = k + 2;
         p->points += 3;
@@ -83,9 +92,7 @@ static unsigned units(struct cs_words *t, unsigned i, struct proof *p)
 
 static bool is_end(struct cs_words *t, unsigned i)
 {
-    if (i >= t->count || cs_word_is(t, i, CS_WORD_BREAK) || cs_word_is(t, i, CS_WORD_COMMA))
-        return true;
-    return false;
+    return i >= t->count || cs_word_is(t, i, CS_WORD_BREAK) || cs_word_is(t, i, CS_WORD_COMMA);
 }
 
 static bool spells(struct cs_words *t, unsigned i, const char *word)

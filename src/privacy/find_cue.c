@@ -55,6 +55,25 @@ static size_t operator_end(const struct cs_view *view, size_t at)
     return 0;
 }
 
+/* "password rules:" and the like are about something else. */
+static bool is_topic(struct cs_str w)
+{
+    static const char *const topics[] = {
+        "rules",    "requirements", "policy",     "length",  "reset",       "hint",     "manager",
+        "history",  "expiry",       "encryption", "hashing", "salt",        "format",   "strength",
+        "name",     "type",         "file",       "field",   "fields",      "options",  "storage",
+        "value",    "values",       "size",       "id",      "ids",         "features", "support",
+        "sha256",   "sha1",         "md5",        "hash",    "fingerprint", "bindings", "points",
+        "findings", "changes",      "note",       "notes",   "example",
+    };
+    for (size_t i = 0; i < CS_COUNT(topics); i++) {
+        size_t n = strlen(topics[i]);
+        if (w.len > n && cs_str_same(cs_strn(w.at + w.len - 1 - n, n), topics[i]))
+            return true;
+    }
+    return false;
+}
+
 /* "is", "was", "=" after a few words: where the value begins. 0: no such thing. */
 static size_t sentence(const struct cs_view *view, size_t at, size_t end)
 {
@@ -68,6 +87,9 @@ static size_t sentence(const struct cs_view *view, size_t at, size_t end)
         for (size_t i = 0; i < CS_COUNT(verbs); i++)
             if (cs_str_is(w, verbs[i]))
                 return blanks(view, at);
+        /* "password for the shop: x" */
+        if (w.len > 1 && w.at[w.len - 1] == ':' && !is_topic(w))
+            return blanks(view, at) < end ? blanks(view, at) : 0;
         if (w.len == 0 || memchr(".;!?:", w.at[w.len - 1], 5))
             return 0;
     }
@@ -89,6 +111,25 @@ static size_t after_adverb(const struct cs_view *view, size_t at, size_t end)
 static bool is_quote(char c)
 {
     return c == '"' || c == '\'' || c == '`';
+}
+
+/* The word from `at` on, or what stands between quotes. */
+static struct cs_str argument(const struct cs_view *view, size_t at, size_t end)
+{
+    at = blanks(view, at);
+    if (at >= end)
+        return cs_strn(view->at, 0);
+    char quote = view->at[at];
+    size_t stop = at;
+    if (is_quote(quote)) {
+        stop = ++at;
+        while (stop < end && view->at[stop] != quote)
+            stop++;
+    } else {
+        while (stop < end && !is_blank(view->at[stop]) && !is_quote(view->at[stop]))
+            stop++;
+    }
+    return cs_strn(view->at + at, stop - at);
 }
 
 /* A key, and where it stands. */
@@ -157,6 +198,18 @@ static size_t own_line(const struct cs_view *view, const struct cue *cue)
     return at;
 }
 
+/* "use the password x": nothing but the word itself can prove it. */
+static void plain_word(struct cs_view *view, struct cs_str key, size_t start, size_t end)
+{
+    struct cs_str s = argument(view, start, end);
+    while (s.len && memchr(".,;:!?)", s.at[s.len - 1], 7))
+        s.len--;
+    struct cs_mix mix = cs_mix_of(cs_strn(s.at, s.len < 64 ? s.len : 64));
+    bool mixed = mix.digit > 1 && mix.lower + mix.upper > 2;
+    if (s.len >= 8 && s.len < 64 && mixed && cs_is_alnum(s.at[0]))
+        cs_secret_value(view, key, start, (size_t)(s.at - view->at) + s.len, CS_FOUND_LISTED);
+}
+
 size_t cs_cue_password(struct cs_view *view, size_t at, size_t after)
 {
     struct cue cue;
@@ -172,6 +225,8 @@ size_t cs_cue_password(struct cs_view *view, size_t at, size_t after)
         } else {
             found = CS_FOUND_TOLD;
             value = after_adverb(view, sentence(view, after, cue.end), cue.end);
+            if (value == 0 && after - at > 4) /* but: pass x on */
+                plain_word(view, key, cue.next, cue.end);
         }
         size_t line = value ? 0 : own_line(view, &cue);
         if (line) {
@@ -229,6 +284,18 @@ static size_t back_over(const struct cs_view *view, size_t at, size_t from, cons
     while (at > from && strchr(signs, view->at[at - 1]) && view->at[at - 1])
         at--;
     return at;
+}
+
+/* "rotate this key: x", "the key is x" */
+size_t cs_cue_key(struct cs_view *view, size_t at, size_t after)
+{
+    size_t end = line_end(view, after);
+    size_t value = sentence(view, at + 3, end), start = key_start(view, at ? at - 1 : 0);
+    struct cs_str before = {view->at + start, at > start ? at - 1 - start : 0};
+    if (value && !cs_str_same(before, "public") && !cs_str_same(before, "primary") &&
+        !cs_str_same(before, "host") && !cs_str_same(before, "foreign"))
+        cs_secret_value(view, CS_STR("api key"), value, end, CS_FOUND_TOLD);
+    return 0;
 }
 
 /* key="Password" value="x"; name: DB_PASSWORD, and on the next line value: x */
@@ -331,25 +398,6 @@ size_t cs_cue_identified(struct cs_view *view, size_t at, size_t after)
     if (cs_view_at(view, next) == '\'' || cs_view_at(view, next) == '"')
         cs_secret_value(view, CS_STR("password"), next, end, CS_FOUND_ASSIGNED);
     return 0;
-}
-
-/* The word from `at` on, or what stands between quotes. */
-static struct cs_str argument(const struct cs_view *view, size_t at, size_t end)
-{
-    at = blanks(view, at);
-    if (at >= end)
-        return cs_strn(view->at, 0);
-    char quote = view->at[at];
-    size_t stop = at;
-    if (is_quote(quote)) {
-        stop = ++at;
-        while (stop < end && view->at[stop] != quote)
-            stop++;
-    } else {
-        while (stop < end && !is_blank(view->at[stop]) && !is_quote(view->at[stop]))
-            stop++;
-    }
-    return cs_strn(view->at + at, stop - at);
 }
 
 static bool is_given(struct cs_str s)

@@ -3,7 +3,8 @@
 
 #include "base/own.h"
 
-#define JWT_MAX 16384
+#define JWT_MAX    16384
+#define BEFORE_MAX 40
 
 /* The base64 of `{"k":` and of what Docker writes down its logins in. */
 static bool is_key_object(struct cs_str run)
@@ -15,8 +16,11 @@ static bool is_key_object(struct cs_str run)
 size_t cs_find_jwt(struct cs_view *view, size_t at, size_t after)
 {
     /* In the middle of something longer? */
-    if (at && cs_is_class(view->at[at - 1], CS_C_PLUS | CS_C_DASH) && at > 1 &&
-        cs_is_class(view->at[at - 2], CS_C_ALNUM))
+    size_t before = at;
+    while (before > 0 && at - before < BEFORE_MAX &&
+           cs_is_class(view->at[before - 1], CS_C_ALNUM | CS_C_PLUS))
+        before--;
+    if (at - before == BEFORE_MAX)
         return 0;
     size_t most = at + JWT_MAX;
     size_t head = cs_class_end(view, after, most, CS_C_URL64);

@@ -4,6 +4,8 @@
  */
 #include "privacy/secret.h"
 
+#include <openssl/evp.h>
+
 #include "base/own.h"
 
 #define RANDOM_MIN 24
@@ -47,6 +49,23 @@ static bool marked(const struct cs_view *view, size_t start, size_t end)
     return false;
 }
 
+/* A text under base64, as in the data of a Kubernetes secret, that speaks of secrets. */
+static bool hides_secret(const struct cs_view *view, size_t start, size_t end)
+{
+    size_t n = end - start;
+    if (n % 4 != 0 || cs_class_end(view, start, end, CS_C_BASE64) != end)
+        return false;
+    unsigned char plain[RANDOM_MAX];
+    int got = EVP_DecodeBlock(plain, (const unsigned char *)view->at + start, (int)n);
+    struct cs_str text = {(const char *)plain, got > 2 ? (size_t)got - 2 : 0};
+    for (size_t i = 0; i < text.len; i++)
+        if (plain[i] > 0x7e || (plain[i] < 0x20 && !memchr("\n\r\t", plain[i], 3)))
+            return false;
+    return (memchr(text.at, ':', text.len) || memchr(text.at, '=', text.len)) &&
+           (cs_str_has(text, "password") || cs_str_has(text, "secret") ||
+            cs_str_has(text, "token") || cs_str_has(text, "private key"));
+}
+
 /* Hashes and ids: what programs give out by the thousand. */
 static bool is_id(struct cs_str s, const struct cs_mix *mix)
 {
@@ -69,6 +88,10 @@ size_t cs_find_opaque(struct cs_view *view, size_t start, size_t end)
         return end;
     if (marked(view, start, end)) {
         cs_hit(view, CS_PII_API_KEY, start, end);
+        return end;
+    }
+    if (hides_secret(view, start, end)) {
+        cs_hit(view, CS_PII_SECRET, start, end);
         return end;
     }
     if (view->level < CS_PRIVACY_HIGH)

@@ -346,14 +346,14 @@ static bool is_believed(const struct cs_view *view, const struct cs_digits *d, u
                               is_plausible(d, last, d->group[last].first + d->group[last].len));
 }
 
-/* "+4953-09709", "-0343-03830": a place on the map, or less than nothing. */
+/* "+4953-09709", "-0343-03830", "CVE-2022-32206": a place on the map, less than nothing, a name. */
 static bool is_signed(const struct cs_view *view, const struct cs_digits *d)
 {
     if (d->plus && d->count == 2 && d->group[1].sep == '-' && d->digits[d->group[1].first] == '0' &&
         d->group[0].len + 1 == d->group[1].len)
         return true;
     return !d->plus && d->start > 1 && view->at[d->start - 1] == '-' &&
-           cs_one_of(view->at[d->start - 2], " \t\n=,[");
+           (cs_one_of(view->at[d->start - 2], " \t\n=,[") || cs_is_letter(view->at[d->start - 2]));
 }
 
 size_t cs_phone_end(const struct cs_view *view, const struct cs_digits *d)

@@ -24,6 +24,12 @@ static void put(struct cs_hits *hits, const struct cs_hit *hit)
     hits->at[hits->count++] = *hit;
 }
 
+/* What is left over of a hit: is it worth one of its own? */
+static bool worth(size_t start, size_t end)
+{
+    return end > start && end - start >= 4;
+}
+
 /* Tokens are what values became: they are never values themselves. */
 static bool is_token(const struct cs_view *view, size_t start, size_t end)
 {
@@ -35,14 +41,73 @@ static bool is_token(const struct cs_view *view, size_t start, size_t end)
            cs_token_form(cs_strn(view->at + start, end - start)) == CS_TOKEN_WHOLE;
 }
 
+/* Names and addresses do not go on in the next string of a program or of JSON in a text. */
+static size_t string_end(const struct cs_view *view, size_t start, size_t end)
+{
+    for (const char *q = view->at + start;
+         (q = memchr(q, '"', (size_t)(view->at + end - q))) != NULL; q++) {
+        size_t i = (size_t)(q - view->at);
+        if (i + 1 < end && strchr(",:]}", view->at[i + 1]))
+            return i;
+    }
+    return end;
+}
+
+/* No value is longer than its kind allows: what is, becomes several. */
+static void put_pieces(struct cs_view *view, struct cs_hit h)
+{
+    size_t longest = cs_pii_longest((enum cs_pii)h.kind), end = h.end;
+    while (end - h.start > longest) {
+        struct cs_hit piece = h;
+        piece.end = h.start + longest;
+        while (piece.end > h.start + 1 && ((unsigned char)view->at[piece.end] & 0xC0) == 0x80)
+            piece.end--;
+        piece.core_start = piece.start;
+        piece.core_end = piece.end;
+        put(&view->page->hits, &piece);
+        h.start = h.core_start = piece.end;
+        h.core_end = end;
+    }
+    put(&view->page->hits, &h);
+}
+
+/* The end of the token that begins with the bracket at `i`; 0: there is none. */
+static size_t token_end(const struct cs_view *view, size_t i, size_t end)
+{
+    size_t most = end - i < 48 ? end - i : 48;
+    const char *close = memchr(view->at + i, ']', most);
+    if (!close)
+        return 0;
+    size_t len = (size_t)(close - view->at) + 1 - i;
+    return cs_token_form(cs_strn(view->at + i, len)) == CS_TOKEN_WHOLE ? i + len : 0;
+}
+
+/* What stands beside tokens is something of its own. */
 static void hit(struct cs_view *view, struct cs_hit *h)
 {
     if (h->end > view->len)
         h->end = view->len;
+    if (h->start < h->end && (h->kind == CS_PII_PERSON || h->kind == CS_PII_ADDRESS))
+        h->end = h->core_end = string_end(view, h->start, h->end);
     if (h->start >= h->end || !(view->page->kinds & (1u << h->kind)) ||
         is_token(view, h->start, h->end))
         return;
-    put(&view->page->hits, h);
+    for (size_t i = h->start; i < h->end; i++) {
+        const char *open = memchr(view->at + i, '[', h->end - i);
+        if (!open)
+            break;
+        i = (size_t)(open - view->at);
+        size_t after = token_end(view, i, h->end);
+        if (!after)
+            continue;
+        if (worth(h->start, i))
+            put_pieces(view, (struct cs_hit){h->start, i, h->start, i, h->custom, h->kind});
+        h->start = h->core_start = after;
+        h->core_end = h->end;
+        i = after - 1;
+    }
+    if (h->end > h->start)
+        put_pieces(view, *h);
 }
 
 void cs_hit(struct cs_view *view, enum cs_pii kind, size_t start, size_t end)
@@ -107,12 +172,6 @@ static bool wins(const struct cs_hit *a, const struct cs_hit *b)
     if (a->kind != b->kind)
         return a->kind < b->kind;
     return a->end - a->start >= b->end - b->start;
-}
-
-/* What is left over of the one that lost: worth a hit of its own? */
-static bool worth(size_t start, size_t end)
-{
-    return end > start && end - start >= 4;
 }
 
 /* How far a rest is carried to its place among the hits that follow. */

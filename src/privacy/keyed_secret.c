@@ -136,9 +136,11 @@ static void look_at(const struct cs_view *view, size_t end, struct value *v)
 
 static struct value value_of(const struct cs_view *view, size_t start, size_t end)
 {
-    struct value v = {.s = {view->at + start, 0}};
     if (end > view->len)
         end = view->len;
+    struct value v = {.s = {view->at + (start < end ? start : end), 0}};
+    if (start >= end)
+        return v;
     bool whole = view->is_value && start == 0 && end == view->len;
     /* Quotes may have been taken off before. */
     v.quoted = whole || (start > 0 && is_quote(view->at[start - 1]) && end < view->len &&
@@ -392,10 +394,11 @@ static void find(struct cs_view *view, enum cs_under role, struct cs_str key, si
     struct value v = value_of(view, start, end);
     if (v.s.len == 0)
         return;
-    size_t at = (size_t)(v.s.at - view->at), after = scheme_end(view, at, end, &role);
+    size_t at = (size_t)(v.s.at - view->at), stop = v.quoted ? at + v.s.len : end;
+    size_t after = scheme_end(view, at, stop, &role);
     if (after != at) {
         bool quoted = v.quoted;
-        v = value_of(view, after, quoted ? at + v.s.len : end);
+        v = value_of(view, after, stop);
         v.quoted |= quoted;
         at = (size_t)(v.s.at - view->at);
     }

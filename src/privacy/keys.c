@@ -1,4 +1,6 @@
 /* What a key says about its value, and which words hint at what. */
+#include <pthread.h>
+
 #include "privacy/page.h"
 #include "privacy/secret.h"
 
@@ -38,18 +40,38 @@ static bool fold(struct cs_str key, struct folded *f)
     return f->len > 0;
 }
 
+/* Where the rows are, by a hash of their name, written once. */
+#define SLOTS 4096
+
+static struct {
+    pthread_once_t once;
+    uint16_t rows[SLOTS]; /* one more than the index; 0: none */
+} index_of = {.once = PTHREAD_ONCE_INIT};
+
+static unsigned slot(const char *name)
+{
+    uint32_t h = 2166136261u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return (h ^ h >> 16) % SLOTS;
+}
+
+static void make_index(void)
+{
+    for (size_t i = 0; i < cs_key_row_count; i++) {
+        unsigned at = slot(cs_key_rows[i].name);
+        while (index_of.rows[at])
+            at = (at + 1) % SLOTS;
+        index_of.rows[at] = (uint16_t)(i + 1);
+    }
+}
+
 static const struct cs_key_row *find(const char *name)
 {
-    size_t low = 0, high = cs_key_row_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int c = strcmp(cs_key_rows[mid].name, name);
-        if (c == 0)
-            return &cs_key_rows[mid];
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
+    for (unsigned at = slot(name); index_of.rows[at]; at = (at + 1) % SLOTS) {
+        const struct cs_key_row *r = &cs_key_rows[index_of.rows[at] - 1];
+        if (strcmp(r->name, name) == 0)
+            return r;
     }
     return NULL;
 }
@@ -69,6 +91,7 @@ struct cs_sense cs_key_sense(struct cs_str key)
     struct folded f;
     if (key.len > 2 * KEY_MAX || !fold(key, &f))
         return CS_NO_SENSE;
+    pthread_once(&index_of.once, make_index);
     const struct cs_key_row *r = find_end(&f);
     if (!r && cs_is_digit(f.at[f.len - 1])) {
         while (f.len > 0 && cs_is_digit(f.at[f.len - 1]))
@@ -156,35 +179,46 @@ static enum cs_key_role role_of(struct cs_str key)
     return CS_KEY_PLAIN;
 }
 
-struct cs_sense cs_page_key(struct cs_page *page, struct cs_str key, enum cs_key_role *role)
+static bool is_plain(struct cs_str key)
 {
-    if (role)
-        *role = CS_KEY_PLAIN;
-    if (key.len == 0)
-        return CS_NO_SENSE;
-    if (key.len > CS_KEY_KEPT)
-        return cs_key_sense(key);
+    for (size_t i = 0; i < key.len; i++)
+        if (!cs_is_letter(key.at[i]) && key.at[i] != '_' && key.at[i] != '-')
+            return false;
+    return true;
+}
+
+static void learn(struct cs_kept_key *k, struct cs_str key)
+{
+    k->sense = cs_key_sense(key);
+    k->role = (uint8_t)role_of(key);
+    k->plain = is_plain(key);
+    k->len = (uint8_t)key.len;
+    memcpy(k->at, key.at, key.len);
+}
+
+const struct cs_kept_key *cs_page_key(struct cs_page *page, struct cs_str key)
+{
+    if (key.len == 0 || key.len > CS_KEY_KEPT) {
+        page->other = (struct cs_kept_key){.sense = key.len ? cs_key_sense(key) : CS_NO_SENSE,
+                                           .plain = key.len <= 40 && is_plain(key)};
+        return &page->other;
+    }
     /* Two places for each. */
     unsigned h = hash(key);
     struct cs_kept_key *k = &page->kept[h], *other = &page->kept[h ^ 1];
-    if (!is_kept(k, key) && is_kept(other, key)) {
+    if (is_kept(k, key))
+        return k;
+    if (is_kept(other, key))
+        return other;
+    if (k->len && (!other->len || page->turn++ % 2))
         k = other;
-    } else if (!is_kept(k, key)) {
-        if (k->len && (!other->len || page->turn++ % 2))
-            k = other;
-        k->sense = cs_key_sense(key);
-        k->role = (uint8_t)role_of(key);
-        k->len = (uint8_t)key.len;
-        memcpy(k->at, key.at, key.len);
-    }
-    if (role)
-        *role = (enum cs_key_role)k->role;
-    return k->sense;
+    learn(k, key);
+    return k;
 }
 
 struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key)
 {
-    return cs_page_key(page, key, NULL);
+    return cs_page_key(page, key)->sense;
 }
 
 /* --- cues --- */

@@ -167,6 +167,7 @@ bool cs_page_push(struct cs_page *page, size_t from, size_t to, bool json)
     l->count = 0;
     l->from = from;
     l->json = json;
+    l->made++;
     size_t done = from, len = 0;
     char *out = cs_buf_room(&l->bytes, to - from + 1);
     for (size_t i = from;;) {

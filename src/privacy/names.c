@@ -8,6 +8,7 @@
 
 #define WINDOW 256
 #define MEMORY 1024
+#define PLAIN  200 /* what a plain first and last name adds */
 
 /* Forgets when it is full: words with the same lower bits share a place. */
 struct cs_name_memory {
@@ -174,11 +175,26 @@ struct looking {
     int lean;
 };
 
+/* A first name that is no word, and a last name after it, and nothing more: two signs that the
+ * words around can hardly take back. */
+static bool plain_name(struct cs_name_word *first, struct cs_name_word *last,
+                       const struct cs_name_word *after)
+{
+    unsigned f = cs_name_word_classes(first), l = cs_name_word_classes(last);
+    return first->shape == last->shape && first->shape <= CS_SHAPE_UPPER &&
+           first->shape != CS_SHAPE_LOWER && last->gap == CS_GAP_SPACE && CS_GAZ_FIRST(f) >= 2 &&
+           CS_GAZ_WORD(f) < CS_GAZ_FIRST(f) && CS_GAZ_LAST(l) >= 2 && CS_GAZ_WORD(l) < 3 &&
+           !CS_GAZ_STOP(f) && !CS_GAZ_STOP(l) &&
+           !(after->gap == CS_GAP_SPACE && after->shape != CS_SHAPE_LOWER);
+}
+
 /* Towns and tools that are called like people: more must speak for one of those, most in a list. */
 static int lean_at(const struct looking *l, struct cs_around *a)
 {
     struct cs_name_word *w = a->w[2], *next = a->w[3];
     unsigned c = cs_name_word_classes(w);
+    if (plain_name(w, next, a->w[4]) || (a->w[1]->tag == CS_TAG_B && plain_name(a->w[1], w, next)))
+        return l->lean + PLAIN;
     if (a->w[1]->tag != CS_TAG_O || !(CS_GAZ_PLACE(c) || CS_GAZ_STOP(c)))
         return l->lean;
     if (CS_GAZ_PLACE(c) && next->gap == CS_GAP_COMMA && CS_GAZ_PLACE(cs_name_word_classes(next)))

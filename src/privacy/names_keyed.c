@@ -63,8 +63,9 @@ static bool speaks_against(struct cs_name_word *w)
     unsigned c = cs_name_word_classes(w);
     bool name = CS_GAZ_FIRST(c) || CS_GAZ_LAST(c);
     if (w->shape == CS_SHAPE_UPPER)
-        return !name || CS_GAZ_STOP(c);
-    return (w->shape != CS_SHAPE_CAP && w->shape != CS_SHAPE_INNER) || CS_GAZ_STOP(c) ||
+        return !name || (CS_GAZ_STOP(c) && CS_GAZ_FIRST(c) < 2);
+    return (w->shape != CS_SHAPE_CAP && w->shape != CS_SHAPE_INNER) ||
+           (CS_GAZ_STOP(c) && CS_GAZ_FIRST(c) < 2) ||
            (CS_GAZ_WORD(c) == 3 && CS_GAZ_FIRST(c) < 2 && CS_GAZ_LAST(c) < 2);
 }
 

@@ -29,7 +29,8 @@ struct cs_layer {
     struct cs_buf bytes; /* kept for the next string */
     struct cs_block *blocks;
     size_t block_cap;
-    bool json; /* undoes the escapes of a JSON string */
+    bool json;     /* undoes the escapes of a JSON string */
+    unsigned made; /* how often it was filled */
 };
 
 struct cs_hit {
@@ -57,8 +58,18 @@ enum cs_key_role {
 
 struct cs_kept_key {
     uint8_t len, role;
+    bool plain; /* nothing but letters: it holds nobody's data */
     char at[CS_KEY_KEPT];
     struct cs_sense sense;
+};
+
+/* Values come again, too: in these nothing was found, but names, which depend on what else was
+ * read. */
+#define CS_DULL_KEPT 256
+
+struct cs_dull {
+    struct cs_str text, key;
+    unsigned layer, made;
 };
 
 struct cs_page {
@@ -77,6 +88,8 @@ struct cs_page {
     struct cs_hits spare;
     size_t settled;
     struct cs_kept_key kept[CS_KEYS_KEPT];
+    struct cs_kept_key other; /* one that is not kept */
+    struct cs_dull dull[CS_DULL_KEPT];
     unsigned turn;
     size_t secret_end; /* of the view: a value that a key made a secret goes up to here */
 };
@@ -116,8 +129,9 @@ void cs_keyed(struct cs_view *view, struct cs_sense sense, struct cs_str key, si
 
 /* --- keys.c --- */
 
-/* As cs_key_sense. `role` may be NULL. */
-struct cs_sense cs_page_key(struct cs_page *page, struct cs_str key, enum cs_key_role *role);
+/* What a key means; kept until the next key is asked for. */
+const struct cs_kept_key *cs_page_key(struct cs_page *page, struct cs_str key);
+/* As cs_key_sense. */
 struct cs_sense cs_page_sense(struct cs_page *page, struct cs_str key);
 
 /* --- keys_table.c --- */

@@ -67,24 +67,63 @@ static bool is_settled(const struct cs_view *view)
            !cs_pii_secret((enum cs_pii)hits->at[0].kind);
 }
 
-static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
+#define DULL_LEAST 8
+#define DULL_MOST  256
+
+/* Where it is kept whether there was nothing in this value; NULL: nowhere. */
+static struct cs_dull *dull_of(const struct cs_view *view)
+{
+    if (!view->is_value || view->len < DULL_LEAST || view->len > DULL_MOST ||
+        view->sense.kind != CS_PII_COUNT)
+        return NULL;
+    uint64_t h = view->len, part;
+    for (size_t i = 0; i + 8 <= view->len; i += 8) {
+        memcpy(&part, view->at + i, 8);
+        h = (h ^ part) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+    }
+    memcpy(&part, view->at + view->len - 8, 8);
+    h = (h ^ part) * 0x9E3779B97F4A7C15u;
+    return &view->page->dull[(h >> 40) % CS_DULL_KEPT];
+}
+
+static bool is_dull(const struct cs_dull *d, const struct cs_view *view)
+{
+    const struct cs_page *page = view->page;
+    return d->text.len == view->len && d->layer == page->top &&
+           d->made == page->layers[page->top].made && cs_str_eq(d->key, view->key) &&
+           memcmp(d->text.at, view->at, view->len) == 0;
+}
+
+/* All but names. True: it is done. */
+static bool look_for_all(struct cs_view *view, size_t offset)
 {
     struct cs_page *page = view->page;
+    struct cs_dull *d = dull_of(view);
+    if (d && is_dull(d, view))
+        return false;
     if (page->customs)
         cs_find_custom(page->detector, view);
     if (view->sense.kind != CS_PII_COUNT) {
         cs_keyed(view, view->sense, view->key, 0, view->len);
-        if (is_settled(view)) {
-            cs_page_flush(page, offset, is_number, is_key);
-            return;
-        }
+        if (is_settled(view))
+            return true;
     }
     page->secret_end = 0;
     cs_find_anchors(view, offset);
     /* A string without escapes has no lines. */
     if (!view->is_value || (page->top > 0 && view->at == page->layers[page->top].at))
         cs_find_tables(view);
-    if (!is_number && (page->kinds & (1u << CS_PII_PERSON))) {
+    if (d && page->hits.count == 0)
+        *d = (struct cs_dull){cs_strn(view->at, view->len), view->key, page->top,
+                              page->layers[page->top].made};
+    return false;
+}
+
+static void look(struct cs_view *view, size_t offset, bool is_number, bool is_key)
+{
+    struct cs_page *page = view->page;
+    if (!look_for_all(view, offset) && !is_number && (page->kinds & (1u << CS_PII_PERSON))) {
         cs_page_settle(page);
         cs_find_names(view);
     }
@@ -161,17 +200,6 @@ static void scan_string(struct cs_page *page, size_t from, size_t to, bool escap
 
 /* --- JSON --- */
 
-/* Keys that are words say nothing about anybody. */
-static bool plain_key(const char *at, size_t len)
-{
-    if (len > 40)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (!cs_is_letter(at[i]) && at[i] != '_' && at[i] != '-')
-            return false;
-    return true;
-}
-
 /* The end of the string that begins at `i`, or where the text ends. */
 static size_t string_end(const struct lexer *l, size_t i, bool *escapes)
 {
@@ -197,8 +225,10 @@ static size_t blanks(const char *at, size_t i, size_t end)
 /* What the value to come stands under: its key, or the name that was given before. */
 static void under(struct lexer *l, struct cs_str key)
 {
+    const struct cs_kept_key *k = cs_page_key(l->page, key);
     l->key = key;
-    l->sense = cs_page_key(l->page, key, &l->role);
+    l->sense = k->sense;
+    l->role = (enum cs_key_role)k->role;
     if (l->role == CS_KEY_VALUE && l->name.len && l->sense.kind == CS_PII_COUNT) {
         l->key = l->name;
         l->sense = cs_page_sense(l->page, l->name);
@@ -249,7 +279,7 @@ static bool string(struct lexer *l)
         struct cs_str key = cs_strn(l->at + from, to - from);
         l->key = (struct cs_str){0};
         l->sense = CS_NO_SENSE;
-        if (!plain_key(key.at, key.len))
+        if (!cs_page_key(l->page, key)->plain)
             scan_string(l->page, from, to, escapes, NULL, true);
         under(l, key);
         l->i = next + 1;
@@ -444,7 +474,8 @@ static void merge(struct cs_spans *spans, size_t from, const struct cs_spans *mo
 {
     size_t count = spans->count - from, i = 0, total = from;
     struct cs_span *old = cs_realloc(NULL, count + 1, sizeof *old);
-    memcpy(old, spans->at + from, count * sizeof *old);
+    if (count)
+        memcpy(old, spans->at + from, count * sizeof *old);
     if (spans->cap < spans->count + more->count) {
         spans->cap = spans->count + more->count;
         spans->at = cs_realloc(spans->at, spans->cap, sizeof *spans->at);

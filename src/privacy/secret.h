@@ -102,6 +102,7 @@ void cs_secret_value(struct cs_view *view, struct cs_str key, size_t start, size
 
 size_t cs_cue_password(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_secret(struct cs_view *view, size_t at, size_t after);
+size_t cs_cue_key(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_bearer(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_basic(struct cs_view *view, size_t at, size_t after);
 size_t cs_cue_identified(struct cs_view *view, size_t at, size_t after);

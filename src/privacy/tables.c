@@ -97,27 +97,6 @@ static bool like_head(const struct cs_view *view, struct cell c)
     return true;
 }
 
-static bool header(struct cs_view *view, size_t from, size_t to, char by, struct table *t)
-{
-    struct cell cells[COLUMNS];
-    unsigned n = split(view, from, to, by, cells);
-    if (n < 2)
-        return false;
-    t->senses = 0;
-    unsigned named = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (!like_head(view, cells[i]))
-            return false;
-        named += cells[i].end > cells[i].start;
-        t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
-        t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
-        t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
-    }
-    t->by = by;
-    t->count = n;
-    return t->senses > 0 && named > 1; /* "key," is a list's */
-}
-
 static size_t line_end(const struct cs_view *view, size_t i)
 {
     const char *nl = i < view->len ? memchr(view->at + i, '\n', view->len - i) : NULL;
@@ -155,6 +134,27 @@ static bool row_follows(const struct cs_view *view, size_t end, const struct tab
     return false;
 }
 
+static bool header(struct cs_view *view, size_t from, size_t to, char by, struct table *t)
+{
+    struct cell cells[COLUMNS];
+    unsigned n = split(view, from, to, by, cells);
+    t->by = by;
+    t->count = n;
+    if (n < 2 || !like_head(view, cells[0]) || !row_follows(view, to, t))
+        return false;
+    t->senses = 0;
+    unsigned named = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (!like_head(view, cells[i]))
+            return false;
+        named += cells[i].end > cells[i].start;
+        t->columns[i].key = cs_strn(view->at + cells[i].start, cells[i].end - cells[i].start);
+        t->columns[i].sense = cs_page_sense(view->page, t->columns[i].key);
+        t->senses += t->columns[i].sense.kind != CS_PII_COUNT;
+    }
+    return t->senses > 0 && named > 1; /* "key," is a list's */
+}
+
 /* Two cells, of which the first is a key and the second none. */
 static void pair(struct cs_view *view, size_t from, size_t to, char by)
 {
@@ -188,7 +188,7 @@ static void begins(struct cs_view *view, size_t from, size_t to, struct table *t
     for (unsigned i = 0; i < sizeof by && seen >> i; i++) {
         if (!(seen >> i & 1))
             continue;
-        if (header(view, from, to, by[i], t) && row_follows(view, to, t))
+        if (header(view, from, to, by[i], t))
             return;
         t->by = 0;
         pair(view, from, to, by[i]);
@@ -212,7 +212,7 @@ static bool row(struct cs_view *view, size_t from, size_t to, const struct table
 static void alone(struct cs_view *view, size_t from, size_t to, size_t next)
 {
     struct cell c = {from, to};
-    if (to - from < 3 || next >= view->len || !like_head(view, c))
+    if (to - from < 3 || next >= view->len || view->at[to - 1] == '.' || !like_head(view, c))
         return;
     struct cs_str key = cs_strn(view->at + from, to - from);
     struct cs_sense sense = cs_page_sense(view->page, key);

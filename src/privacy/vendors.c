@@ -322,7 +322,8 @@
 #define VENDORS_k(R)                      \
     R("branch", "key_live_", "x32", 0, 0) \
     R("kit", "kit_", "h32", DIGIT, 0)     \
-    R("mailgun", "key-", "h32", 0, 0)
+    R("mailgun", "key-", "h32", 0, 0)     \
+    R("cue", "key ", 0, 0, cs_cue_key)
 
 #define VENDORS_l(R)                            \
     R("linear", "lin_oauth_", "x30-80", 0, 0)   \

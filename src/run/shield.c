@@ -77,7 +77,8 @@ void cs_shield_open(struct cs_run *run)
             run->shield->played = doc->made;
         return;
     }
-    if (cs_privacy_off(privacy))
+    bool has_tokens = run->on_record && !q->no_privacy; /* one that goes on, and had protection */
+    if (cs_privacy_off(privacy) && !has_tokens)
         p->why = "--no-pii-protection";
     else if (q->no_privacy)
         p->why = "the request wants none";
@@ -221,21 +222,24 @@ int cs_shield_mask(struct cs_run *run, const struct cs_passage *how, struct cs_s
     struct cs_shield *sh = run->shield;
     struct cs_spans spans = {0};
     struct cs_masked masked = {0};
-    if (!sh || how->level == CS_PRIVACY_OFF || !text.len)
+    bool off = how->level == CS_PRIVACY_OFF, strange = how->literals && cs_token_like(text);
+    /* Of a tool that is not protected: what it was given, and what only looks like a token, all the
+     * same. */
+    if (!sh || !text.len || (off && !strange && !how->revealed))
         return 0;
     const struct cs_spans *found = how->look ? &how->look->spans : NULL;
     uint64_t us = how->look ? how->look->us : 0;
-    struct cs_vault *known = sh->vault ? sh->vault : sh->safe ? sh->safe->vault : NULL;
+    struct cs_vault *known = cs_shield_known(sh);
     /* Most have nothing to hide, and no vault is made for them. With tokens in it a text is looked
      * at as if there were one: a replay has none. */
-    if (!known && !found && !cs_token_like(text)) {
+    if (!known && !found && !off && !cs_token_like(text)) {
         uint64_t start = uv_hrtime();
         cs_scan(sh->detector, how->level, how->form, text, &spans);
         us = (uv_hrtime() - start) / 1000;
         found = &spans;
     }
     int n = 0;
-    if (known || !found || found->count) {
+    if (known || !found || found->count || strange) {
         const struct cs_mask mask = {
             .detector = sh->detector,
             .vault = cs_shield_vault(run),

@@ -95,6 +95,12 @@ struct cs_shield {
     struct cs_arena revealed_texts;
 };
 
+/* Its vault, or that of its session before it was needed; NULL: nothing is in it yet. */
+static inline struct cs_vault *cs_shield_known(const struct cs_shield *sh)
+{
+    return sh->vault ? sh->vault : sh->safe ? sh->safe->vault : NULL;
+}
+
 /* Before anything else is done with it. */
 void cs_shield_open(struct cs_run *run);
 /* What is kept of a request that has a key, so that another one can be told from it, cannot be

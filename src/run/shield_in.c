@@ -264,7 +264,7 @@ enum cs_privacy_level cs_shield_level(struct cs_gate_call *c)
 
 static const struct cs_own *own_of(struct cs_gate_call *c)
 {
-    if (!c->own)
+    if (!c->own && c->arguments.len > strlen("{}"))
         c->own = cs_own_of(c->run->shield->detector, cs_buf_str(&c->arguments));
     return c->own;
 }
@@ -287,10 +287,8 @@ static int mask_answer(struct cs_gate_call *c, struct cs_str text, enum cs_form 
         .look = look,
         .sum = &found,
     };
-    if (how.level == CS_PRIVACY_OFF) {
+    if (how.level == CS_PRIVACY_OFF)
         cs_shield_unprotected(c);
-        return 0;
-    }
     int n = cs_shield_mask(run, &how, text, out, err);
     cs_masked_add(&run->result.protection.results, &found);
     cs_shield_count(c, found.total);
@@ -439,11 +437,8 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
     asking.count = names_of(c->tool, &text, asking.names);
     if (!c->revealed)
         c->revealed = cs_revealed_new();
-    struct cs_vault *vault = run->shield->vault;
-    if (!vault && run->shield->safe)
-        vault = run->shield->safe->vault;
     const struct cs_unmask how = {
-        .vault = vault,
+        .vault = cs_shield_known(run->shield),
         .may = may,
         .ctx = &asking,
         .revealed = c->revealed,

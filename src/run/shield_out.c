@@ -76,6 +76,7 @@ static void tell(struct cs_run *run, bool is_stderr, size_t len)
     cs_seats_output(run, is_stderr,
                     mask_said(run, CS_FORM_TEXT, cs_strn(held->at, len), &masked, &buf));
     cs_buf_drop(held, len);
+    run->result.protection.outputs.fresh += masked.fresh; /* they are not new in the end */
 }
 
 void cs_shield_output(struct cs_run *run, bool is_stderr, struct cs_str bytes)
@@ -171,7 +172,8 @@ static enum cs_may always(void *ctx, enum cs_pii kind, struct cs_str name, struc
 static struct cs_str reveal_json(struct cs_run *run, struct cs_str json, uint32_t *put)
 {
     struct cs_shield *sh = run->shield;
-    const struct cs_unmask how = {.vault = sh->vault, .may = always, .literals_only_known = true};
+    const struct cs_unmask how = {
+        .vault = cs_shield_known(sh), .may = always, .literals_only_known = true};
     struct cs_unmasked unmasked = {0};
     struct cs_err err = {0};
     CS_AUTO_BUF struct cs_buf out = {0};
@@ -203,7 +205,8 @@ void cs_shield_prepare(struct cs_run *run)
     struct cs_shield *sh = run->shield;
     const struct cs_result *r = &run->result;
     uint32_t put[CS_PII_COUNT] = {0};
-    if (!sh || !run->request.reveal || !sh->vault || run->again || r->refused || r->earlier.len)
+    if (!sh || !run->request.reveal || !cs_shield_known(sh) || run->again || r->refused ||
+        r->earlier.len)
         return;
     struct cs_result *revealed = sh->revealed =
         cs_arena_alloc(&sh->revealed_texts, sizeof *revealed);

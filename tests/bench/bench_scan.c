@@ -352,7 +352,7 @@ int main(int argc, char **argv)
         figures("commits", all, bare, cs_buf_str(&commits), true);
         figures("wrapped", all, bare, cs_buf_str(&wrapped), false);
         figures("prose", all, bare, cs_buf_str(&prose), false);
-        all_hostile(bare);
+        all_hostile(all);
     }
     cs_detector_unref(all);
     cs_detector_unref(bare);

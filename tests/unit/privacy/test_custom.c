@@ -74,6 +74,27 @@ static void matches_are_found_beyond_the_first_window(void **state)
     cs_detector_unref(d);
 }
 
+static void no_value_is_longer_than_its_kind_allows(void **state)
+{
+    (void)state;
+    struct cs_custom c = pattern("LONG", "x[yz]+");
+    struct cs_detector *d = NULL;
+    struct cs_spans spans = {0};
+    char text[3001];
+    memset(text, 'y', sizeof text);
+    text[0] = 'x';
+    assert_int_equal(cs_detector_new(&c, 1, &d, NULL), 0);
+    cs_scan(d, CS_PRIVACY_LOW, CS_FORM_TEXT, cs_strn(text, sizeof text), &spans);
+    assert_int_equal(spans.count, 3);
+    for (size_t i = 0; i < spans.count; i++) {
+        assert_true(spans.at[i].end - spans.at[i].start <= cs_pii_longest(CS_PII_CUSTOM));
+        assert_int_equal(spans.at[i].start, i ? spans.at[i - 1].end : 0);
+    }
+    assert_int_equal(spans.at[2].end, sizeof text);
+    cs_spans_done(&spans);
+    cs_detector_unref(d);
+}
+
 static void words_are_found_whole_in_any_case(void **state)
 {
     (void)state;
@@ -252,6 +273,7 @@ int main(void)
         CS_TEST(patterns_are_found_in_text_and_in_json),
         CS_TEST(patterns_see_what_an_escape_stands_for),
         CS_TEST(matches_are_found_beyond_the_first_window),
+        CS_TEST(no_value_is_longer_than_its_kind_allows),
         CS_TEST(words_are_found_whole_in_any_case),
         CS_TEST(a_level_says_from_where_on),
         CS_TEST(one_is_laid_on_top_of_another),

@@ -104,6 +104,20 @@ static void json_in_json_is_looked_at(void **state)
         only(CS_FORM_JSON, "{\"t\":\"{\\\"a\\\":\\\"ada\\\\u0040example.org\\\"}\"}").escapes, 2);
 }
 
+/* What was found dull is not looked at again, under the same key only. */
+static void a_value_that_comes_again_is_judged_by_its_key(void **state)
+{
+    (void)state;
+    assert_found(
+        CS_FORM_JSON,
+        "[{\"at\":\"1980-02-03\"},{\"at\":\"1980-02-03\"},{\"dob\":\"1980-02-03\"},"
+        "{\"at\":\"1980-02-03\"},{\"t\":\"{\\\"at\\\":\\\"1980-02-03\\\"}\"},"
+        "{\"t\":\"{\\\"dob\\\":\\\"1980-02-03\\\"}\"}]",
+        "[{\"at\":\"1980-02-03\"},{\"at\":\"1980-02-03\"},{\"dob\":\"<DATE_OF_BIRTH:1980-02-03>\"},"
+        "{\"at\":\"1980-02-03\"},{\"t\":\"{\\\"at\\\":\\\"1980-02-03\\\"}\"},"
+        "{\"t\":\"{\\\"dob\\\":\\\"<DATE_OF_BIRTH:1980-02-03>\\\"}\"}]");
+}
+
 static void a_hit_does_not_leave_its_string(void **state)
 {
     (void)state;
@@ -217,6 +231,13 @@ static void tokens_are_left_alone(void **state)
         "Name: [PERSON_1], born [DATE_OF_BIRTH_1]"};
     for (size_t i = 0; i < CS_COUNT(texts); i++)
         assert_found(CS_FORM_GUESS, texts[i], texts[i]);
+}
+
+static void what_stands_beside_a_token_is_found(void **state)
+{
+    (void)state;
+    assert_found(CS_FORM_JSON, "{\"password\":\"hunter2!x[EMAIL_1]zq9!kk\"}",
+                 "{\"password\":\"<PASSWORD:hunter2!x>[EMAIL_1]<PASSWORD:zq9!kk>\"}");
 }
 
 static void levels_say_what_is_looked_for(void **state)
@@ -333,6 +354,7 @@ int main(void)
         CS_TEST(lists_of_values_count_and_objects_do_not),
         CS_TEST(escapes_are_undone_and_offsets_are_those_of_the_text),
         CS_TEST(json_in_json_is_looked_at),
+        CS_TEST(a_value_that_comes_again_is_judged_by_its_key),
         CS_TEST(a_hit_does_not_leave_its_string),
         CS_TEST(what_is_no_json_is_text),
         CS_TEST(keys_and_values_in_text),
@@ -340,6 +362,7 @@ int main(void)
         CS_TEST(columns_of_json_have_the_keys_of_their_head),
         CS_TEST(look_alikes_are_folded_for_the_proof),
         CS_TEST(tokens_are_left_alone),
+        CS_TEST(what_stands_beside_a_token_is_found),
         CS_TEST(levels_say_what_is_looked_for),
         CS_TEST(blocks_say_what_the_bytes_are),
         CS_TEST(time_is_linear_in_the_text),

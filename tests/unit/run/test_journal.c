@@ -1,6 +1,6 @@
 /* A journal as it is read, and the keys that wishes are known by. */
 #include "base/file.h"
-#include "run/journal.h"
+#include "run/journal_in.h"
 #include "test.h"
 
 static void read_corpus(const char *name, struct cs_buf *out)
@@ -36,6 +36,38 @@ static void a_journal_has_what_was_heard(void **state)
     assert_true(calls > 10);
     assert_int_equal(starts, 1);
     cs_journal_doc_done(&doc);
+}
+
+static void put_record(struct cs_buf *out, enum cs_record type, struct cs_str body)
+{
+    cs_put_u8(out, (uint8_t)type);
+    cs_put_str(out, body);
+}
+
+static void it_says_how_it_was_protected(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf bytes = {0}, made = {0};
+    struct cs_journal_doc doc;
+    struct cs_err err = {0};
+    read_corpus("j0", &bytes);
+    assert_int_equal(cs_journal_read(cs_buf_str(&bytes), &doc, &err), 0);
+    assert_false(doc.is_protected);
+    cs_journal_doc_done(&doc);
+    size_t before = bytes.len;
+    put_record(&bytes, CS_RECORD_PRIVACY, cs_strn("\3\2", 2));
+    cs_put_str(&made, CS_STR("[EMAIL_1]\n"));
+    put_record(&bytes, CS_RECORD_MADE, cs_buf_str(&made));
+    assert_int_equal(cs_journal_read(cs_buf_str(&bytes), &doc, &err), 0);
+    assert_true(doc.is_protected);
+    assert_int_equal(doc.level, CS_PRIVACY_HIGH);
+    assert_int_equal(doc.asked, CS_PRIVACY_MEDIUM);
+    assert_str_is(doc.made, "[EMAIL_1]\n");
+    cs_journal_doc_done(&doc);
+    bytes.len = before; /* a level that there is not */
+    put_record(&bytes, CS_RECORD_PRIVACY, cs_strn("\4\0", 2));
+    assert_int_equal(cs_journal_read(cs_buf_str(&bytes), &doc, &err), -1);
+    assert_int_equal(err.code, CS_INVALID);
 }
 
 /* Between records it may end: that of a process that died does. Anywhere else it may not. */
@@ -120,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_journal_has_what_was_heard),
+        cmocka_unit_test(it_says_how_it_was_protected),
         cmocka_unit_test(one_that_is_cut_off_is_refused),
         cmocka_unit_test(one_of_another_version_is_refused),
         cmocka_unit_test(keys_have_their_numbers),

@@ -136,10 +136,10 @@ static void a_request_has_words_of_its_own(void **state)
 {
     (void)state;
     struct play p = {0}, durable = {0};
-    const struct cs_str words[] = {CS_STR("Bluebird")};
+    const struct cs_str words[] = {CS_STR("qzt-plan")};
     const struct cs_custom custom = {
         .name = CS_STR("PROJECT"), .words = words, .word_count = 1, .level = CS_PRIVACY_LOW};
-    struct cs_request request = request_of("return 'it is ' + 'Blue' + 'bird'");
+    struct cs_request request = request_of("return 'it is ' + 'qzt' + '-plan'");
     request.customs = &custom;
     request.custom_count = 1;
     perform(&p, &request);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "tools/config.h"
 #include "tools/expand.h"
+#include "tools/tools.h"
 
 struct fixture {
     char dir[64], path[96];
@@ -469,6 +470,17 @@ static void large_files_take_no_time(void **state)
     assert_true(time(NULL) - start < 30);
 }
 
+static void a_command_of_the_settings_prints(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf printed = {0};
+    struct cs_err err = {0};
+    assert_int_equal(cs_tools_command("printf '%s;' 'a b' c", &printed, &err), 0);
+    assert_string_equal(cs_buf_cstr(&printed), "a b;c;");
+    assert_int_equal(cs_tools_command("false", &printed, &err), -1);
+    assert_contains(err.msg, "ended with status 1");
+}
+
 #define T(name) CS_TEST_WITH(name, set_up, tear_down)
 
 int main(void)
@@ -480,6 +492,7 @@ int main(void)
         T(names_that_cannot_be_are_a_problem),
         T(a_misspelt_key_is_a_warning),
         T(values_are_expanded),
+        T(a_command_of_the_settings_prints),
         T(what_is_missing_is_named_and_never_empty),
         T(a_command_that_hangs_is_ended),
         T(nothing_is_asked_for_a_server_that_is_off),
