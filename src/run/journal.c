@@ -324,11 +324,13 @@ void cs_journal_admit(struct cs_run *run)
     put_request(run);
 }
 
-void cs_journal_admit_late(struct cs_run *run)
+bool cs_journal_admit_late(struct cs_run *run, cs_stored *then, void *ctx)
 {
     cs_journal_admit(run);
-    if (run->journal && run->journal->out.len)
-        hand_on(run, NULL, NULL);
+    if (!run->journal || !run->journal->out.len)
+        return false;
+    hand_on(run, then, ctx);
+    return true;
 }
 
 void cs_journal_begin(struct cs_run *run, int64_t start_us)

@@ -117,8 +117,9 @@ void cs_keymap_done(struct cs_keymap *tally);
 /* --- as it is written --- */
 
 void cs_journal_admit(struct cs_run *run); /* a durable one is about to be put on record */
-/* The same, of one whose inputs are known only now: it is on its way to the store. */
-void cs_journal_admit_late(struct cs_run *run);
+/* The same, of one whose inputs are known only now: it is on its way to the store. False: it is not
+ * a durable one, and `then` will not run. */
+bool cs_journal_admit_late(struct cs_run *run, cs_stored *then, void *ctx);
 void cs_journal_begin(struct cs_run *run, int64_t start_us); /* its job is about to start */
 /* Every wish, in its order; it may be one that is played. */
 void cs_journal_wish(struct cs_run *run, const struct cs_wish *wish);

@@ -17,11 +17,36 @@
 
 /* --- inputs --- */
 
-/* They are on record now, if it is. */
-static void inputs_there(struct cs_run *run)
+static void on_admitted(void *ctx, const struct cs_err *err)
 {
-    if (run->request.session.len && run->on_record)
-        cs_journal_admit_late(run);
+    struct cs_waits *w = ctx;
+    struct cs_run *run = w->run;
+    struct cs_err why = *err;
+    free(w);
+    if (!run)
+        return;
+    run->shield->waits = NULL;
+    if (run->settling)
+        return;
+    if (why.code != CS_OK)
+        cs_run_refuse(run, &why);
+    else
+        cs_run_go(run);
+}
+
+/* They are on record now, if it is: a durable one is not told to have begun before. */
+static int inputs_there(struct cs_run *run)
+{
+    if (!run->request.session.len || !run->on_record)
+        return CS_ON;
+    struct cs_waits *w = CS_NEW(struct cs_waits);
+    w->run = run;
+    if (!cs_journal_admit_late(run, on_admitted, w)) {
+        free(w);
+        return CS_ON;
+    }
+    run->shield->waits = w;
+    return CS_LATER;
 }
 
 static int take_inputs(struct cs_run *run, const struct cs_look *look, struct cs_err *err)
@@ -41,8 +66,7 @@ static int take_inputs(struct cs_run *run, const struct cs_look *look, struct cs
     if (n > 0)
         run->request.inputs = cs_arena_dup(&run->arena, cs_buf_str(&masked));
     cs_provenance_inputs(run);
-    inputs_there(run);
-    return CS_ON;
+    return inputs_there(run);
 }
 
 static void on_inputs(void *ctx, struct cs_look *look)
@@ -52,9 +76,10 @@ static void on_inputs(void *ctx, struct cs_look *look)
     run->shield->look = NULL;
     if (run->settling)
         return;
-    if (take_inputs(run, look, &err) < 0)
+    int next = take_inputs(run, look, &err);
+    if (next < 0)
         cs_run_refuse(run, &err);
-    else
+    else if (next == CS_ON)
         cs_run_go(run);
 }
 

@@ -298,6 +298,22 @@ def test_tokens_hold_within_a_session_and_after_a_restart(t):
     w.clean_disk()
 
 
+def test_a_durable_execution_that_was_accepted_goes_on(t):
+    """Its inputs are masked with the tokens of its session, which takes a while: it is not accepted before."""
+    w = World(t)
+    code = "await new Promise((r) => setTimeout(r, 300)); const c = await crm.getCustomer({ id: 3 }); return [inputs.to, c.email]"
+    for i in range(2):
+        with Daemon(t) as d:
+            id = begin(t, d, code, inputs={"to": w.customers[i]["email"]}, session_id=start(d), durable=True)
+            d.process.kill()
+            d.process.wait()
+        with Daemon(t) as d:
+            until(t, "its end", lambda: d.get("/executions/" + id).json().get("status") in ("completed", "failed", "cancelled"), 20)
+            tokens = completed(t, d.get("/executions/" + id).json())
+            t.true(all(TOKEN.fullmatch(token) for token in tokens), "tokens: %r" % tokens)
+    w.clean_disk()
+
+
 def test_another_sessions_token_is_nobodys(t):
     w = World(t)
     with Daemon(t) as d:
