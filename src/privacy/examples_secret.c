@@ -469,8 +469,8 @@ const struct cs_example cs_examples_secret[] = {
      CS_PRIVACY_LOW},
     {"none",
      "\"integrity\": "
-     "\"sha512-4gd7VpWNQNB4UKKCFFVcp1AVv+FMOgs9NKzjHKusc8jTMhd5eL1NqQqOpE0KzMds804/"
-     "yHlglp3uxgluOqAPLw==\"",
+     "\"sha512-GPzEyoL8EsaJd/wyXxQPplH8ACyjkz4jmBQlm7knI4pShZFC8ZrXbeg/fT3pG+h8msMl"
+     "c+T1ah9sdbEl7oX8nr==\"",
      CS_PRIVACY_LOW},
     {"none",
      "public_key: "

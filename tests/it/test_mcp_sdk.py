@@ -489,7 +489,7 @@ def test_the_official_server_asks_for_a_form_and_for_a_model(t):
         t.has(found, "everything.triggerElicitationRequest")
         c.ask("answers", [{"action": "accept", "content": {"name": "Ada", "check": True}}])
         text = c.tool("call_tool", server="everything", tool="trigger-elicitation-request", arguments={})
-        t.has(text, "Ada")
+        t.has(text, "Name: [PERSON_1]")  # it has arrived, and a model does not read it
         c.ask("answers", [{"role": "assistant", "content": {"type": "text", "text": "from the model"}, "model": "m"}])
         text = c.tool("call_tool", server="everything", tool="trigger-sampling-request", arguments={"prompt": "say", "maxTokens": 10})
         t.has(text, "from the model")
