@@ -13,6 +13,13 @@ void cs_buf_done(struct cs_buf *b)
     *b = (struct cs_buf){0};
 }
 
+void cs_buf_wipe(struct cs_buf *b)
+{
+    if (b->at)
+        explicit_bzero(b->at, b->cap);
+    cs_buf_done(b);
+}
+
 void cs_buf_clear(struct cs_buf *b)
 {
     b->len = 0;

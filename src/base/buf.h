@@ -20,6 +20,8 @@ struct cs_buf {
 #define CS_AUTO_BUF CS_AUTO(cs_buf_done)
 
 void cs_buf_done(struct cs_buf *b);
+/* The same; nothing of what was in it stays in memory. */
+void cs_buf_wipe(struct cs_buf *b);
 
 /* Empties without freeing. */
 void cs_buf_clear(struct cs_buf *b);

@@ -79,6 +79,44 @@ static int replace(const char *path, struct cs_str content, mode_t mode, bool sy
     return 0;
 }
 
+int cs_file_read_private(const char *path, size_t max, const char *what, struct cs_buf *out,
+                         struct cs_err *err)
+{
+    struct stat st;
+    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT ? cs_fail(err, CS_MISSING, "there is no key '%s'", path)
+                               : cs_fail_errno(err, "%s", path);
+    if (fstat(fd, &st) < 0)
+        return cs_fail_errno(err, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return cs_fail(err, CS_SYSTEM, "%s: it is no file", path);
+    if (st.st_mode & 077)
+        return cs_fail(err, CS_SYSTEM,
+                       "%s: others can read this key, and %s (mode %04o): chmod 600 it; if they "
+                       "may have done so, move it away and a new one is made",
+                       path, what, (unsigned)st.st_mode & 07777);
+    cs_buf_room(out, max + 2 * STEP); /* growing would leave copies */
+    return cs_file_read_fd(fd, max, out, err) < 0 ? cs_wrap(err, "%s", path) : 0;
+}
+
+int cs_file_make_private(const char *path, struct cs_str content, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf temporary = {0};
+    cs_buf_printf(&temporary, "%s.XXXXXX", path);
+    char *name = (char *)cs_buf_cstr(&temporary);
+    CS_AUTO_FD int fd = mkostemp(name, O_CLOEXEC); /* with mode 0600 */
+    int result = 0;
+    if (fd < 0)
+        return cs_fail_errno(err, "%s", name);
+    if (cs_file_write_fd(fd, content) < 0 || fsync(fd) < 0)
+        result = cs_fail_errno(err, "%s", name);
+    else if (link(name, path) < 0 && errno != EEXIST) /* somebody else was first: fine */
+        result = cs_fail_errno(err, "%s", path);
+    unlink(name);
+    return result;
+}
+
 int cs_open_beneath(int root, const char *path, int flags)
 {
     int quick = flags & O_PATH ? 0 : O_NONBLOCK; /* which does not even open it */

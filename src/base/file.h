@@ -27,6 +27,14 @@ int cs_file_replace(const char *path, struct cs_str content, mode_t mode, struct
  * be there with less in it. */
 int cs_file_replace_soon(const char *path, struct cs_str content, mode_t mode, struct cs_err *err);
 
+/* A file for nobody else's eyes. CS_SYSTEM: it is no file, or others can read it, which allows them
+ * `what` ("sign with it"). The memory of `out` is made at once: the caller wipes it. */
+int cs_file_read_private(const char *path, size_t max, const char *what, struct cs_buf *out,
+                         struct cs_err *err);
+/* A new one, unless it is there: of several who make it at once, one wins, and nobody reads half of
+ * it. It is on the disk when this returns. */
+int cs_file_make_private(const char *path, struct cs_str content, struct cs_err *err);
+
 /*
  * Opens what is beneath the directory `root`, where somebody hostile may have made and may be
  * making changes: no link, "..", or mount leads out, and nothing blocks. The caller looks what it

@@ -1,8 +1,5 @@
 /*
  * The key of the ledger: two files of the data directory, and what is done with them.
- *
- * Two processes may start at once in a new directory: the key is written under another name and
- * linked into its place, so that one of them wins and nobody reads half of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,13 +37,6 @@ static void pkey_free(EVP_PKEY **key)
 static void md_free(EVP_MD_CTX **md)
 {
     EVP_MD_CTX_free(*md);
-}
-
-static void wipe(struct cs_buf *b)
-{
-    if (b->at)
-        explicit_bzero(b->at, b->cap);
-    cs_buf_done(b);
 }
 
 static int crypto_failed(struct cs_err *err, const char *what)
@@ -126,27 +116,11 @@ static int raw_public(EVP_PKEY *key, unsigned char raw[32])
                : -1;
 }
 
-/* Nobody but the owner may read it, or it signs for others too. */
 static int read_private(const char *path, EVP_PKEY **key, struct cs_err *err)
 {
-    CS_AUTO(wipe) struct cs_buf pem = {0};
-    struct stat st;
-    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return errno == ENOENT ? cs_fail(err, CS_MISSING, "there is no key '%s'", path)
-                               : cs_fail_errno(err, "%s", path);
-    if (fstat(fd, &st) < 0)
-        return cs_fail_errno(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return cs_fail(err, CS_SYSTEM, "%s: it is no file", path);
-    if (st.st_mode & 077)
-        return cs_fail(err, CS_SYSTEM,
-                       "%s: others can read this key, and sign with it (mode %04o): chmod 600 it; "
-                       "if they may have done so, move it away and a new one is made",
-                       path, (unsigned)st.st_mode & 07777);
-    cs_buf_room(&pem, PEM_BYTES + 1);
-    if (cs_file_read_fd(fd, PEM_BYTES, &pem, err) < 0)
-        return cs_wrap(err, "%s", path);
+    CS_AUTO(cs_buf_wipe) struct cs_buf pem = {0};
+    if (cs_file_read_private(path, PEM_BYTES, "sign with it", &pem, err) < 0)
+        return -1;
     CS_AUTO(bio_free) BIO *bio = BIO_new_mem_buf(pem.at, (int)pem.len);
     CS_AUTO(pkey_free)
     EVP_PKEY *got = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, (void *)"") : NULL;
@@ -159,29 +133,6 @@ static int read_private(const char *path, EVP_PKEY **key, struct cs_err *err)
                        path);
     *key = CS_TAKE(got);
     return 0;
-}
-
-static int write_new(const char *path, struct cs_str pem, struct cs_err *err)
-{
-    char other[PATH_BYTES];
-    unsigned char random[8];
-    if (RAND_bytes(random, sizeof random) != 1)
-        return crypto_failed(err, "randomness");
-    uint64_t tag;
-    memcpy(&tag, random, sizeof tag);
-    if (snprintf(other, sizeof other, "%s.%016llx", path, (unsigned long long)tag) >=
-        (int)sizeof other)
-        return cs_fail(err, CS_INVALID, "the path '%s' is too long", path);
-    CS_AUTO_FD int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return cs_fail_errno(err, "%s", other);
-    int result = 0;
-    if (cs_file_write_fd(fd, pem) < 0 || fsync(fd) < 0)
-        result = cs_fail_errno(err, "%s", other);
-    else if (link(other, path) < 0 && errno != EEXIST) /* somebody else was first: fine */
-        result = cs_fail_errno(err, "%s", path);
-    unlink(other);
-    return result;
 }
 
 /* The public key is written after the private one: if it is alone, somebody took the other away. */
@@ -198,7 +149,7 @@ static int make_private(const char *path, const char *public, struct cs_err *err
     if (!key || !bio || PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL) != 1)
         return crypto_failed(err, "a key for the ledger");
     long size = BIO_get_mem_data(bio, &pem);
-    return write_new(path, cs_strn(pem, (size_t)size), err);
+    return cs_file_make_private(path, cs_strn(pem, (size_t)size), err);
 }
 
 int cs_ledger_read_key(const char *path, unsigned char key[32], struct cs_err *err)

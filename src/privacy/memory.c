@@ -60,13 +60,6 @@ void cs_locked_done(struct cs_locked *locked)
     *locked = (struct cs_locked){0};
 }
 
-void cs_buf_wipe(struct cs_buf *b)
-{
-    if (b->at)
-        explicit_bzero(b->at, b->cap);
-    cs_buf_done(b);
-}
-
 /* --- SipHash-2-4: a keyed hash that is quick for short values --- */
 
 static uint64_t rotate(uint64_t x, int n)

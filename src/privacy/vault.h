@@ -118,8 +118,6 @@ size_t cs_vault_fold(enum cs_pii kind, struct cs_str raw, char *to);
 /* Never NULL; lives until cs_locked_done, which wipes it. */
 char *cs_locked_alloc(struct cs_locked *locked, size_t n);
 void cs_locked_done(struct cs_locked *locked);
-/* Wipes and frees. */
-void cs_buf_wipe(struct cs_buf *b);
 
 uint64_t cs_siphash(const unsigned char key[16], struct cs_str bytes);
 

@@ -1,15 +1,9 @@
 /*
  * The key of the vaults: from the environment, from what a command printed, or from a file of the
  * data directory.
- *
- * Two processes may start at once in a new directory: the key is written under another name and
- * linked into its place, so that one of them wins and nobody reads half of it.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <openssl/rand.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/base64.h"
 #include "base/file.h"
@@ -56,28 +50,11 @@ static bool parse(struct cs_str text, struct cs_vault_key *key)
     return fine;
 }
 
-/* Nobody but the owner may read it. */
 static int read_key(const char *path, struct cs_vault_key *key, struct cs_err *err)
 {
     CS_AUTO(cs_buf_wipe) struct cs_buf text = {0};
-    struct stat st;
-    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return errno == ENOENT ? cs_fail(err, CS_MISSING, "there is no key '%s'", path)
-                               : cs_fail_errno(err, "%s", path);
-    if (fstat(fd, &st) < 0)
-        return cs_fail_errno(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return cs_fail(err, CS_SYSTEM, "%s: it is no file", path);
-    if (st.st_mode & 077)
-        return cs_fail(err, CS_SYSTEM,
-                       "%s: others can read this key, and with it the vaults of sessions (mode "
-                       "%04o): chmod 600 it; if they may have done so, end the sessions, move it "
-                       "away and a new one is made",
-                       path, (unsigned)st.st_mode & 07777);
-    cs_buf_room(&text, FILE_BYTES + 1);
-    if (cs_file_read_fd(fd, FILE_BYTES, &text, err) < 0)
-        return cs_wrap(err, "%s", path);
+    if (cs_file_read_private(path, FILE_BYTES, "open the vaults of sessions", &text, err) < 0)
+        return -1;
     if (!parse(cs_buf_str(&text), key))
         return cs_fail(
             err, CS_SYSTEM,
@@ -89,25 +66,15 @@ static int read_key(const char *path, struct cs_vault_key *key, struct cs_err *e
 
 static int make_key(const char *path, struct cs_err *err)
 {
-    char other[PATH_BYTES + 32], hex[66], name[17];
-    unsigned char random[32 + 8];
+    unsigned char random[32];
+    char hex[2 * sizeof random + 1];
     if (RAND_bytes(random, sizeof random) != 1)
         return cs_fail(err, CS_SYSTEM, "there is no randomness for a key");
-    cs_hex(random, 32, hex);
-    cs_hex(random + 32, 8, name);
-    hex[64] = '\n';
+    cs_hex(random, sizeof random, hex);
+    hex[sizeof hex - 1] = '\n';
+    int result = cs_file_make_private(path, cs_strn(hex, sizeof hex), err);
     explicit_bzero(random, sizeof random);
-    snprintf(other, sizeof other, "%s.%s", path, name);
-    CS_AUTO_FD int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int result = 0;
-    if (fd < 0)
-        return cs_fail_errno(err, "%s", other);
-    if (cs_file_write_fd(fd, cs_strn(hex, 65)) < 0 || fsync(fd) < 0)
-        result = cs_fail_errno(err, "%s", other);
-    else if (link(other, path) < 0 && errno != EEXIST) /* somebody else was first: fine */
-        result = cs_fail_errno(err, "%s", path);
     explicit_bzero(hex, sizeof hex);
-    unlink(other);
     return result;
 }
 

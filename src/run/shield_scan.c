@@ -10,14 +10,6 @@ static void look_work(uv_work_t *w)
     l->us = (uv_hrtime() - start) / 1000;
 }
 
-/* It held values. */
-static void wipe(struct cs_buf *text)
-{
-    if (text->at)
-        explicit_bzero(text->at, text->cap);
-    cs_buf_done(text);
-}
-
 static void look_done(uv_work_t *w, int status)
 {
     struct cs_look *l = w->data;
@@ -26,7 +18,7 @@ static void look_done(uv_work_t *w, int status)
         l->done(l->ctx, l);
     cs_detector_unref(l->detector);
     cs_spans_done(&l->spans);
-    wipe(&l->text);
+    cs_buf_wipe(&l->text); /* it held values */
     free(l);
 }
 

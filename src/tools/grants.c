@@ -127,7 +127,7 @@ static void load(struct cs_grants *g, struct cs_json_val root)
 
 static int read_file(struct cs_grants *g, int fd, size_t size, struct cs_err *err)
 {
-    CS_AUTO(cs_secret_done) struct cs_buf bytes = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf bytes = {0};
     if (size > CS_GRANTS_BYTES)
         return cs_fail(err, CS_LIMIT, "%s is larger than %u bytes", g->path, CS_GRANTS_BYTES);
     for (;;) {
@@ -271,8 +271,8 @@ static int write_all(int fd, struct cs_str bytes)
 
 int cs_grants_commit(struct cs_grants *g, struct cs_err *err)
 {
-    CS_AUTO(cs_secret_done) struct cs_buf json = {0};
-    CS_AUTO(cs_secret_done) struct cs_buf bytes = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf json = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf bytes = {0};
     CS_AUTO_BUF struct cs_buf name = {0};
     write_json(g, &json);
     cs_json_pretty(cs_buf_str(&json), &bytes);

@@ -48,7 +48,7 @@ void cs_headers_add(struct cs_headers *h, const char *name, struct cs_str value)
 {
     if (h->count == CS_HEADERS_MAX || !name_ok(name) || !value_ok(value))
         return;
-    CS_AUTO(cs_secret_done) struct cs_buf line = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf line = {0};
     cs_buf_puts(&line, name);
     /* To libcurl a header without a value would mean to leave it out. */
     cs_buf_puts(&line, value.len ? ": " : ";");

@@ -510,7 +510,7 @@ static void add_token(struct exchange *x, struct cs_headers *h)
     struct cs_str token = cs_oauth_token(s->oauth, s->config);
     if (token.len == 0)
         return;
-    CS_AUTO(cs_secret_done) struct cs_buf bearer = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf bearer = {0};
     cs_buf_puts(&bearer, "Bearer ");
     cs_buf_putstr(&bearer, token);
     cs_headers_add(h, "Authorization", cs_buf_str(&bearer));

@@ -31,7 +31,7 @@ static void got_tokens(struct cs_flow *f, int status, struct cs_str body)
 
 static void use_code(struct cs_flow *f, const char *code)
 {
-    CS_AUTO(cs_secret_done) struct cs_buf form = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf form = {0};
     cs_form_add(&form, "grant_type", "authorization_code");
     cs_form_add(&form, "code", code);
     cs_form_add(&form, "redirect_uri", f->redirect);
@@ -79,8 +79,8 @@ static const char *on_answer(void *ctx, struct cs_str query, bool *ok)
 {
     struct cs_flow *f = ctx;
     struct cs_err err = {0};
-    CS_AUTO(cs_secret_done) struct cs_buf state = {0};
-    CS_AUTO(cs_secret_done) struct cs_buf code = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf state = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf code = {0};
     if (!cs_url_param(query, "state", &state) ||
         !cs_secret_eq(cs_buf_str(&state), cs_buf_str(&f->state)))
         return "This is not the answer to the login that Caisson has started. It still waits.";

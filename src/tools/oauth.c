@@ -91,8 +91,8 @@ void cs_flow_end(struct cs_flow *f, bool again, const struct cs_err *err)
     struct cs_err why = err ? *err : (struct cs_err){0};
     if (why.code != CS_OK && is_login)
         cs_wrap(&why, "login to '%s'", f->name);
-    cs_secret_done(&f->state);
-    cs_secret_done(&f->verifier);
+    cs_buf_wipe(&f->state);
+    cs_buf_wipe(&f->verifier);
     cs_buf_done(&f->scope);
     cs_arena_done(&f->arena);
     free(f);
@@ -165,8 +165,8 @@ void cs_flow_token(struct cs_flow *f, const char *endpoint, const struct cs_regi
 {
     const char *headers[] = {"Content-Type: application/x-www-form-urlencoded",
                              "Accept: application/json", NULL, NULL};
-    CS_AUTO(cs_secret_done) struct cs_buf pair = {0};
-    CS_AUTO(cs_secret_done) struct cs_buf basic = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf pair = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf basic = {0};
     if (client->client_secret && client->auth_method == CS_AUTH_BASIC) {
         cs_url_encode(cs_str(client->client_id), &pair);
         cs_buf_putc(&pair, ':');
@@ -265,7 +265,7 @@ static void ask_credentials(struct cs_flow *f)
     f->client = (struct cs_registration){f->client_id, f->client_secret,
                                          cs_auth_method(&f->issuer, f->client_secret)};
     cs_flow_scopes(f);
-    CS_AUTO(cs_secret_done) struct cs_buf form = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf form = {0};
     cs_form_add(&form, "grant_type", "client_credentials");
     cs_form_add(&form, "resource", f->resource.resource);
     cs_form_add(&form, "scope", f->scope.len ? cs_buf_cstr(&f->scope) : NULL);
@@ -335,7 +335,7 @@ static void try_refresh(uv_timer_t *timer)
         try_credentials(f);
         return;
     }
-    CS_AUTO(cs_secret_done) struct cs_buf form = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf form = {0};
     cs_form_add(&form, "grant_type", "refresh_token");
     cs_form_add(&form, "refresh_token", g->refresh);
     cs_form_add(&form, "resource", g->resource);
@@ -366,7 +366,7 @@ void cs_oauth_free(struct cs_oauth *oauth)
     while (oauth->flows)
         cs_flow_end(oauth->flows, false, &err);
     cs_grants_free(oauth->grants);
-    cs_secret_done(&oauth->token);
+    cs_buf_wipe(&oauth->token);
     free(oauth);
 }
 

@@ -27,13 +27,6 @@ bool cs_secret_eq(struct cs_str a, struct cs_str b)
     return a.len == b.len && CRYPTO_memcmp(a.at, b.at, a.len) == 0;
 }
 
-void cs_secret_done(struct cs_buf *b)
-{
-    if (b->at)
-        explicit_bzero(b->at, b->cap);
-    cs_buf_done(b);
-}
-
 void cs_secret_free(char *z)
 {
     if (z)

@@ -19,7 +19,6 @@ void cs_pkce_challenge(struct cs_str verifier, struct cs_buf *out);
 bool cs_secret_eq(struct cs_str a, struct cs_str b);
 
 /* Wipes and frees. */
-void cs_secret_done(struct cs_buf *b);
 void cs_secret_free(char *z);
 
 #endif
