@@ -155,13 +155,6 @@ struct cs_str cs_detector_name(const struct cs_detector *detector, enum cs_pii k
     return cs_str(cs_pii_name(kind));
 }
 
-bool cs_detector_secret(const struct cs_detector *detector, enum cs_pii kind, unsigned custom)
-{
-    if (kind == CS_PII_CUSTOM && custom < detector->count)
-        return detector->customs[custom]->secret;
-    return cs_pii_secret(kind);
-}
-
 const char *cs_detector_version(void)
 {
     return "1";

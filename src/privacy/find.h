@@ -60,10 +60,6 @@ void cs_name_memory_free(struct cs_name_memory *memory);
  * part. */
 struct cs_sense cs_key_sense(struct cs_str key);
 
-/* A word that hints at a kind ("phone", "tel", "fax"; "dob", "born"; "ssn"; "passport") within
- * `back` bytes before `at`, on the same line. */
-bool cs_cue_before(const struct cs_view *view, size_t at, size_t back, enum cs_pii kind);
-
 /* --- find_*.c: personal --- */
 
 size_t cs_find_mail(struct cs_view *view, size_t at);   /* '@', or "%40" */

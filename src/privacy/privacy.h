@@ -95,8 +95,6 @@ CS_DEFINE_CLEANUP(struct cs_detector, cs_detector_unref)
 /* The name in tokens of a kind; of a CUSTOM: of that one. */
 struct cs_str cs_detector_name(const struct cs_detector *detector, enum cs_pii kind,
                                unsigned custom);
-/* Is it one of the secrets? Of a CUSTOM: did whoever made it say so? */
-bool cs_detector_secret(const struct cs_detector *detector, enum cs_pii kind, unsigned custom);
 /* Changes with every change of the built-in rules: part of what was decided with it. */
 const char *cs_detector_version(void);
 
