@@ -217,25 +217,9 @@ static void streams_are_told_when_it_is_known_how_they_go_on(void **state)
     cs_shield_done(&run);
 }
 
-static int open_all(void **state)
-{
-    (void)state;
-    open_world();
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    close_world();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
-                                                  cs_worker_rehearse, cs_worker_learn};
-    int status = cs_role_main(argc, argv, &engine);
+    int status = play_role(argc, argv);
     if (status >= 0)
         return status;
     const struct CMUnitTest tests[] = {
@@ -248,5 +232,5 @@ int main(int argc, char **argv)
         CS_TEST_WITH(revealed_values_are_for_one_alone, setup, teardown),
         CS_TEST_WITH(streams_are_told_when_it_is_known_how_they_go_on, setup, teardown),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

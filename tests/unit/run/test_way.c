@@ -260,25 +260,9 @@ static void closing_ends_them_all(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    open_world();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    close_world();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
-                                                  cs_worker_rehearse, cs_worker_learn};
-    int status = cs_role_main(argc, argv, &engine);
+    int status = play_role(argc, argv);
     if (status >= 0)
         return status;
     const struct CMUnitTest tests[] = {

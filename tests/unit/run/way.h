@@ -181,4 +181,28 @@ static inline void close_world(void)
     nftw(world.dir, clear_path, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* --- of a whole file of tests --- */
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    open_world();
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    close_world();
+    return 0;
+}
+
+/* At the beginning of main: -1, unless this process is one of the jail's. */
+static inline int play_role(int argc, char **argv)
+{
+    static const struct cs_engine_hooks engine = {cs_worker_warm, cs_worker_serve, cs_worker_polish,
+                                                  cs_worker_rehearse, cs_worker_learn};
+    return cs_role_main(argc, argv, &engine);
+}
+
 #endif
