@@ -163,7 +163,7 @@ struct cs_provenance {
  *
  *     "privacy": {"protected": true, "level": "medium", "found": {"EMAIL": 3}, "tokens": 2,
  *                 "unprotected": ["wiki/search"]}
- *     "privacy": {"protected": false, "why": "--no-pii-protection"}
+ *     "privacy": {"protected": false, "why": "switched off (--no-pii-protection, privacy.enabled)"}
  *
  * `found` counts what was masked on every way (inputs, results of tools, outputs), `tokens` how
  * many tokens were new. `unprotected` are tools whose results came as they are, by a rule of the

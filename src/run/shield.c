@@ -79,7 +79,7 @@ void cs_shield_open(struct cs_run *run)
     }
     bool has_tokens = run->on_record && !q->no_privacy; /* one that goes on, and had protection */
     if (cs_privacy_off(privacy) && !has_tokens)
-        p->why = "--no-pii-protection";
+        p->why = "switched off (--no-pii-protection, privacy.enabled)";
     else if (q->no_privacy)
         p->why = "the request wants none";
     else

@@ -462,7 +462,7 @@ def test_without_protection_values_are_shown_and_the_envelope_says_so(t):
         e = d.run(PROGRAM)
         completed(t, e)
         shows(t, w, e)
-        t.equal((e["privacy"]["protected"], e["privacy"]["why"]), (False, "--no-pii-protection"), "what the envelope says")
+        t.equal((e["privacy"]["protected"], e["privacy"]["why"]), (False, "switched off (--no-pii-protection, privacy.enabled)"), "what the envelope says")
         w.delivered(w.sent(), w.chosen())
     t.true(w.planted.found_under(os.path.join(t.state, "data"))[0], "nothing is on disk either")
 
