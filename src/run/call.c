@@ -504,7 +504,7 @@ static void refuse_token(struct cs_gate_call *c, const struct cs_err *err)
 static void send_now(struct cs_gate_call *c)
 {
     struct cs_trace trace = c->run->result.trace;
-    CS_AUTO_BUF struct cs_buf values = {0};
+    CS_AUTO(cs_buf_wipe) struct cs_buf values = {0};
     struct cs_unmasked unmasked = {0};
     struct cs_err err = {0};
     memcpy(trace.span, record_of(c)->span, sizeof trace.span);
@@ -518,8 +518,6 @@ static void send_now(struct cs_gate_call *c)
     c->inner =
         cs_tools_call(c->run->runner->tools, c->tool, cs_buf_str(n ? &values : &c->arguments),
                       c->limits.timeout_ms, most, &trace, on_result, c);
-    if (values.at)
-        explicit_bzero(values.at, values.cap);
 }
 
 static void on_sent(void *ctx, const struct cs_err *err)
