@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/facts.h"
 #include "base/str.h"
 
 #define CS_COMPILE_SOURCE_MAX (4u * 1024 * 1024)
@@ -52,17 +53,10 @@ enum cs_value_kind {
                           inputs */
 };
 
-/*
- * What the program can reach, noted by the parser. Advice for the verdict, never the wall.
- */
+/* What the program can reach, does and hides, noted by the parser: base/facts.h. */
 struct cs_fact {
-    enum cs_fact_kind {
-        CS_FACT_TOOL, /* name "server.tool" or "server.*": member chain tools.x.y, or an import */
-        CS_FACT_DYNAMIC, /* name "eval", "Function", "setTimeout(string)", "import(expression)" ...
-                          */
-        CS_FACT_GLOBAL, /* free use of a name outside the language: "process", "require", "fetch" */
-    } kind;
-    struct cs_str name; /* "more" after 256 of a kind */
+    enum cs_fact_kind kind;
+    struct cs_str name, via, key;
     uint32_t line, column;
 };
 
@@ -83,6 +77,7 @@ struct cs_compiled {
     uint32_t wanted_count;
     struct cs_fact *facts;
     uint32_t fact_count;
+    bool facts_cut;            /* there are more */
     struct cs_insert *inserts; /* ordered by line, column */
     uint32_t insert_count;
     enum cs_value_kind value;

@@ -327,25 +327,25 @@ static void note_call(struct cs_parser *p, const struct operand *o)
         struct cs_ref *r = &p->refs.at[p->last_ref];
         switch (r->atom) {
         case K_Function:
-            cs_note(p, CS_FACT_DYNAMIC, "Function", r->start, p->last_ref + 1);
+            cs_note(p, CS_FACT_CODE, "Function", r->start, p->last_ref + 1);
             break;
         case K_AsyncFunction:
         case K_GeneratorFunction:
         case K_AsyncGeneratorFunction:
-            cs_note(p, CS_FACT_DYNAMIC, "Function", r->start, 0);
+            cs_note(p, CS_FACT_CODE, "Function", r->start, 0);
             break;
         case K_setTimeout:
         case K_setInterval: {
             struct cs_token ahead = p->tok.kind == T_LPAREN ? cs_peek(p) : p->tok;
             if (ahead.kind == T_STR || ahead.kind == T_TEMPLATE)
-                cs_note(p, CS_FACT_DYNAMIC,
+                cs_note(p, CS_FACT_CODE,
                         r->atom == K_setTimeout ? "setTimeout(string)" : "setInterval(string)",
                         r->start, p->last_ref + 1);
             break;
         }
         }
     } else if (o->member == K_constructor) {
-        cs_note(p, CS_FACT_DYNAMIC, "constructor", o->member_pos, 0);
+        cs_note(p, CS_FACT_CODE, "constructor", o->member_pos, 0);
     }
 }
 

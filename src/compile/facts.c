@@ -61,7 +61,7 @@ struct facts {
     struct cs_parser *p;
     struct cs_compiled *out;
     CS_VEC(struct cs_fact) list;
-    uint32_t counts[3];
+    uint32_t counts[CS_FACT_COUNT];
 };
 
 static void add(struct facts *f, enum cs_fact_kind kind, struct cs_str name, uint32_t pos)
@@ -99,15 +99,15 @@ static void chain_fact(struct facts *f, const struct cs_chain *c)
     if (r->atom == K_tools) {
         tool_fact(f, c->names, c->count, c->pos);
     } else if (c->count == 0) {
-        add(f, CS_FACT_GLOBAL, CS_STR("globalThis"), c->pos);
+        add(f, CS_FACT_MEMBER, CS_STR("globalThis"), c->pos);
     } else if (c->names[0] == K_NONE) {
-        add(f, CS_FACT_GLOBAL, CS_STR("globalThis[...]"), c->pos);
+        add(f, CS_FACT_MEMBER, CS_STR("globalThis[...]"), c->pos);
     } else if (c->names[0] == K_tools) {
         tool_fact(f, c->names + 1, c->count - 1, c->pos);
     } else if (c->names[0] == K_eval || c->names[0] == K_Function) {
-        add(f, CS_FACT_DYNAMIC, f->p->names.at[c->names[0]].text, c->pos);
+        add(f, CS_FACT_CODE, f->p->names.at[c->names[0]].text, c->pos);
     } else if (foreign(c->names[0])) {
-        add(f, CS_FACT_GLOBAL, f->p->names.at[c->names[0]].text, c->pos);
+        add(f, CS_FACT_MEMBER, f->p->names.at[c->names[0]].text, c->pos);
     }
 }
 
@@ -164,9 +164,9 @@ void cs_facts(struct cs_parser *p, struct cs_compiled *out)
             continue;
         struct cs_str name = p->names.at[r->atom].text;
         if (r->atom == K_eval)
-            add(&f, CS_FACT_DYNAMIC, name, r->start);
+            add(&f, CS_FACT_CODE, name, r->start);
         else if (foreign(r->atom))
-            add(&f, CS_FACT_GLOBAL, name, r->start);
+            add(&f, CS_FACT_MEMBER, name, r->start);
         else if (r->atom == K_tools && (r->flags & REF_SHORTHAND))
             add(&f, CS_FACT_TOOL, CS_STR("*"), r->start);
     }

@@ -193,7 +193,7 @@ static void dynamic_import(struct cs_parser *p, uint32_t start)
     if (literal)
         cs_request(p, atom, start, true);
     else
-        cs_note(p, CS_FACT_DYNAMIC, "import(expression)", start, 0);
+        cs_note(p, CS_FACT_CODE, "import(expression)", start, 0);
     if (p->kind != CS_COMPILE_STRIP)
         cs_insert_text(p, start, "$");
     cs_arguments(p);

@@ -142,7 +142,7 @@ static int start(struct calling *c, struct cs_err *err)
     struct cs_request request = cs_request_call(server, tool, cs_buf_str(&arguments), &inputs);
     request.reveal = c->reveal;
     /* The call has its own time; the execution around it starts the server, if need be. */
-    uint64_t most = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
+    uint64_t most = cs_policy_ceiling(NULL, CS_RISK_LOW).wall_clock;
     if (c->timeout_ms)
         request.limits.wall_clock = c->timeout_ms;
     else if (found)

@@ -170,7 +170,7 @@ static void check_policy(const char *config, struct cs_mistakes *m)
         cs_world_privacy(policy, path, NULL, false, &privacy, &err) < 0)
         cs_mistake(m, "policy", "%s", err.msg);
     cs_privacy_unref(privacy);
-    cs_policy_free(policy);
+    cs_policy_unref(policy);
 }
 
 static size_t lines_in(const struct cs_buf *text)

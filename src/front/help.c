@@ -78,7 +78,7 @@ static void print_amount(char *to, size_t size, enum cs_limit limit, uint64_t va
 
 static void print_limits(void)
 {
-    struct cs_limits usual = cs_limits_default(), most = cs_policy_ceiling(CS_RISK_LOW);
+    struct cs_limits usual = cs_limits_default(), most = cs_policy_ceiling(NULL, CS_RISK_LOW);
     printf("The limits of one run, for --limit NAME=VALUE:\n\n");
     printf("  %-14s %9s %9s  %s\n", "name", "default", "at most", "what it bounds");
     for (int i = 0; i < CS_LIMIT_COUNT; i++) {

@@ -54,7 +54,7 @@ static int open_house(const char *config, const char *policy, struct cs_privacy 
         status = cs_policy_load(path[0] ? path : NULL, &rules, err);
     if (status == 0)
         status = cs_world_privacy(rules, path, &settings, false, privacy, err);
-    cs_policy_free(rules);
+    cs_policy_unref(rules);
     cs_settings_done(&settings);
     return status;
 }

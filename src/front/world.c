@@ -17,7 +17,7 @@ static void on_store_closed(void *ctx)
     cs_privacy_unref(w->privacy);
     w->privacy = NULL;
     explicit_bzero(&w->vault_key, sizeof w->vault_key);
-    cs_policy_free(w->policy);
+    cs_policy_unref(w->policy);
     w->policy = NULL;
     if (w->closed)
         w->closed(w->ctx);
@@ -179,7 +179,7 @@ int cs_world_reload_privacy(struct cs_world *w, const struct cs_settings *s, str
     if (cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &policy, err) < 0)
         return -1;
     int status = cs_world_privacy(policy, w->policy_path, s, w->no_privacy, &privacy, err);
-    cs_policy_free(policy);
+    cs_policy_unref(policy);
     if (status < 0)
         return -1;
     cs_runner_set_privacy(w->runner, privacy);

@@ -347,7 +347,7 @@ void cs_house_hints(struct cs_mcp_call *call, const struct cs_result *result, st
     enum cs_error_type type = result->error.type;
     if (result->failed && type == CS_ERROR_TIMEOUT)
         cs_buf_printf(out, "Here that is timeout_ms, up to %llu.",
-                      (unsigned long long)cs_policy_ceiling(CS_RISK_LOW).wall_clock);
+                      (unsigned long long)cs_policy_ceiling(NULL, CS_RISK_LOW).wall_clock);
     if (!tools || !result->failed || type == CS_ERROR_TIMEOUT || type == CS_ERROR_RESOURCE ||
         type == CS_ERROR_INTERNAL)
         return;

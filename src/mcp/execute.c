@@ -322,7 +322,7 @@ static void begin_call(struct cs_house_job *e, struct cs_request *request)
                                cs_json_str(cs_json_get(a, "tool"), &call->arena),
                                cs_house_object(call, cs_json_get(a, "arguments")), &e->inputs);
     /* The tool has a time of its own, which stands still while its server asks somebody. */
-    request->limits.wall_clock = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
+    request->limits.wall_clock = cs_policy_ceiling(NULL, CS_RISK_LOW).wall_clock;
 }
 
 void cs_house_execute(struct cs_mcp_call *call, struct cs_json_val arguments)

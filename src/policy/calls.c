@@ -1,67 +1,14 @@
 /* Which tools may be called by whom, and with what: the section `tools` of the policy file. */
 #include <stdio.h>
 
-#include "base/file.h"
 #include "base/glob.h"
-#include "base/hash.h"
 #include "base/mem.h"
-#include "policy/policy.h"
+#include "policy/inside.h"
 #include "schema/schema.h"
 
-#define POLICY_BYTES (1u << 20)
 #define RULES_MAX    1000u
 #define PATTERNS_MAX 10000u
 #define NAME_MAX_    300u
-
-struct patterns {
-    struct cs_str *at;
-    size_t count;
-};
-
-/* Of everybody, or of those principals that match `who`. */
-struct lists {
-    struct cs_str who;
-    struct patterns allow, ask, deny;
-};
-
-struct rule {
-    struct cs_str tool;
-    struct cs_call_limits limits;
-    struct cs_schema *parameters; /* or NULL */
-};
-
-/* Results of tools that match are good for a while. */
-struct keep {
-    struct cs_str tool;
-    int64_t ms;
-};
-
-struct cs_policy {
-    struct cs_arena arena;
-    unsigned char hash[32]; /* of the file */
-    struct lists general;
-    struct lists *principals;
-    size_t principal_count;
-    struct cs_call_limits limits;
-    struct rule *rules;
-    size_t rule_count;
-    struct patterns repeatable;
-    struct keep *keeps;
-    size_t keep_count;
-    struct cs_str privacy; /* JSON */
-};
-
-void cs_policy_free(struct cs_policy *policy)
-{
-    if (!policy)
-        return;
-    for (size_t i = 0; i < policy->rule_count; i++)
-        cs_schema_free(policy->rules[i].parameters);
-    cs_arena_done(&policy->arena);
-    free(policy);
-}
-
-CS_DEFINE_CLEANUP(struct cs_policy, cs_policy_free)
 
 /* --- matching --- */
 
@@ -79,7 +26,7 @@ static bool matches_target(struct cs_str pattern, const struct cs_target *target
     return false;
 }
 
-static const struct cs_str *first_match(const struct patterns *patterns,
+static const struct cs_str *first_match(const struct cs_patterns *patterns,
                                         const struct cs_target *target)
 {
     for (size_t i = 0; i < patterns->count; i++)
@@ -103,7 +50,7 @@ enum cs_grant cs_policy_grant(const struct cs_policy *policy, struct cs_str prin
     if (too_long(target))
         grant = CS_GRANT_DENY;
     for (size_t i = 0; i <= policy->principal_count && grant != CS_GRANT_DENY; i++) {
-        const struct lists *l = i == 0 ? &policy->general : &policy->principals[i - 1];
+        const struct cs_grant_lists *l = i == 0 ? &policy->general : &policy->principals[i - 1];
         if (i > 0 && !cs_glob(l->who, principal))
             continue;
         const struct cs_str *deny = first_match(&l->deny, target);
@@ -126,7 +73,7 @@ struct cs_call_limits cs_policy_call_limits(const struct cs_policy *policy,
 {
     struct cs_call_limits limits = policy->limits;
     for (size_t i = 0; i < policy->rule_count; i++) {
-        const struct rule *r = &policy->rules[i];
+        const struct cs_call_rule *r = &policy->rules[i];
         if (!matches_target(r->tool, target))
             continue;
         if (r->limits.timeout_ms)
@@ -156,7 +103,7 @@ int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *
                         struct cs_err *err)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
-        const struct rule *r = &policy->rules[i];
+        const struct cs_call_rule *r = &policy->rules[i];
         if (!r->parameters || !matches_target(r->tool, target))
             continue;
         CS_AUTO_ARENA struct cs_arena arena = {0};
@@ -198,20 +145,10 @@ int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target
     return 0;
 }
 
-const unsigned char *cs_policy_hash(const struct cs_policy *policy)
-{
-    return policy->hash;
-}
-
-struct cs_str cs_policy_privacy(const struct cs_policy *policy)
-{
-    return policy->privacy;
-}
-
 /* --- reading --- */
 
 static int read_patterns(struct cs_arena *arena, struct cs_json_val from, const char *what,
-                         struct patterns *into, struct cs_err *err)
+                         struct cs_patterns *into, struct cs_err *err)
 {
     if (cs_json_type(from) == CS_JSON_NONE)
         return 0;
@@ -233,8 +170,8 @@ static int read_patterns(struct cs_arena *arena, struct cs_json_val from, const 
     return 0;
 }
 
-static int unknown_key(struct cs_json_val key, const char *where, const char *known,
-                       struct cs_err *err)
+int cs_policy_unknown(struct cs_json_val key, const char *where, const char *known,
+                      struct cs_err *err)
 {
     return cs_fail(err, CS_INVALID, "%s: there is no setting %.*s; there are: %s", where,
                    CS_STR_ARG(cs_json_raw(key)), known);
@@ -307,10 +244,10 @@ static int read_parameters(struct cs_json_val from, const char *where, struct cs
             while (i < CS_COUNT(names) && !cs_json_is(rule_key, names[i].ours))
                 i++;
             if (i == CS_COUNT(names))
-                return unknown_key(rule_key, where,
-                                   "min, max, min_length, max_length, min_items, max_items, "
-                                   "pattern, enum",
-                                   err);
+                return cs_policy_unknown(rule_key, where,
+                                         "min, max, min_length, max_length, min_items, max_items, "
+                                         "pattern, enum",
+                                         err);
             cs_json_key(&w, names[i].theirs);
             cs_json_put_raw(&w, cs_json_raw(rule_item));
         }
@@ -328,7 +265,7 @@ static int read_rule(struct cs_policy *p, struct cs_json_val from, size_t number
 {
     char where[40];
     snprintf(where, sizeof where, "tools.rules[%zu]", number);
-    struct rule *r = &p->rules[p->rule_count++];
+    struct cs_call_rule *r = &p->rules[p->rule_count++];
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
     while (cs_json_next(from, &it, &key, &item)) {
@@ -343,9 +280,9 @@ static int read_rule(struct cs_policy *p, struct cs_json_val from, size_t number
             if (read_parameters(item, where, &r->parameters, err) < 0)
                 return -1;
         } else {
-            return unknown_key(key, where,
-                               "tool, timeout_ms, max_argument_bytes, max_result_bytes, parameters",
-                               err);
+            return cs_policy_unknown(
+                key, where, "tool, timeout_ms, max_argument_bytes, max_result_bytes, parameters",
+                err);
         }
     }
     if (r->tool.len == 0 || r->tool.len > NAME_MAX_)
@@ -368,7 +305,7 @@ static int read_rules(struct cs_policy *p, struct cs_json_val from, struct cs_er
     return 0;
 }
 
-static int read_lists(struct cs_policy *p, struct cs_json_val from, struct lists *lists,
+static int read_lists(struct cs_policy *p, struct cs_json_val from, struct cs_grant_lists *lists,
                       struct cs_err *err)
 {
     if (read_patterns(&p->arena, cs_json_get(from, "allow"), "allow", &lists->allow, err) < 0 ||
@@ -388,13 +325,13 @@ static int read_principals(struct cs_policy *p, struct cs_json_val from, struct 
     struct cs_json_iter it = {0};
     struct cs_json_val key, item, inner_key, inner;
     while (cs_json_next(from, &it, &key, &item)) {
-        struct lists *l = &p->principals[p->principal_count++];
+        struct cs_grant_lists *l = &p->principals[p->principal_count++];
         l->who = cs_arena_dup(&p->arena, cs_json_str(key, &p->arena));
         struct cs_json_iter inner_it = {0};
         while (cs_json_next(item, &inner_it, &inner_key, &inner))
             if (!cs_json_is(inner_key, "allow") && !cs_json_is(inner_key, "ask") &&
                 !cs_json_is(inner_key, "deny"))
-                return unknown_key(inner_key, "tools.principals", "allow, ask, deny", err);
+                return cs_policy_unknown(inner_key, "tools.principals", "allow, ask, deny", err);
         if (read_lists(p, item, l, err) < 0)
             return -1;
     }
@@ -407,14 +344,14 @@ static int read_keep(struct cs_policy *p, struct cs_json_val from, size_t number
     char where[40];
     uint64_t seconds = 0;
     snprintf(where, sizeof where, "tools.cache[%zu]", number);
-    struct keep *k = &p->keeps[p->keep_count++];
+    struct cs_keep_rule *k = &p->keeps[p->keep_count++];
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
     while (cs_json_next(from, &it, &key, &item)) {
         if (cs_json_is(key, "tool"))
             k->tool = cs_arena_dup(&p->arena, cs_json_str(item, &p->arena));
         else if (!cs_json_is(key, "ttl_s"))
-            return unknown_key(key, where, "tool, ttl_s", err);
+            return cs_policy_unknown(key, where, "tool, ttl_s", err);
         else if (read_number(item, where, "ttl_s", TTL_MAX, &seconds, err) < 0)
             return -1;
     }
@@ -450,7 +387,7 @@ static int read_repeatable(struct cs_policy *p, struct cs_json_val from, struct 
     return read_patterns(&p->arena, from, "tools.repeatable", &p->repeatable, err);
 }
 
-static int read_tools(struct cs_policy *p, struct cs_json_val tools, struct cs_err *err)
+int cs_policy_read_tools(struct cs_policy *p, struct cs_json_val tools, struct cs_err *err)
 {
     if (cs_json_type(tools) == CS_JSON_NONE)
         return 0;
@@ -475,39 +412,10 @@ static int read_tools(struct cs_policy *p, struct cs_json_val tools, struct cs_e
         if (known < 0)
             return -1;
         if (!known)
-            return unknown_key(key, "tools",
-                               "allow, ask, deny, rules, principals, repeatable, cache, "
-                               "timeout_ms, max_argument_bytes, max_result_bytes",
-                               err);
+            return cs_policy_unknown(key, "tools",
+                                     "allow, ask, deny, rules, principals, repeatable, cache, "
+                                     "timeout_ms, max_argument_bytes, max_result_bytes",
+                                     err);
     }
     return read_lists(p, tools, &p->general, err);
-}
-
-int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *err)
-{
-    CS_AUTO(cs_policy_freep) struct cs_policy *p = CS_NEW(struct cs_policy);
-    if (!path) {
-        *policy = CS_TAKE(p);
-        return 0;
-    }
-    CS_AUTO_BUF struct cs_buf text = {0};
-    CS_AUTO_JSON struct cs_json doc = {0};
-    if (cs_file_read(path, POLICY_BYTES, &text, err) < 0 ||
-        cs_json_parse(cs_buf_str(&text), NULL, &doc, err) < 0)
-        return cs_wrap(err, "policy %s", path);
-    cs_sha256(cs_buf_str(&text), p->hash);
-    struct cs_json_val root = cs_json_root(&doc), key, item;
-    if (cs_json_type(root) != CS_JSON_OBJECT)
-        return cs_fail(err, CS_INVALID, "policy %s: must be an object", path);
-    struct cs_json_iter it = {0};
-    while (cs_json_next(root, &it, &key, &item))
-        if (!cs_json_is(key, "tools") && !cs_json_is(key, "privacy")) {
-            unknown_key(key, "the file", "tools, privacy", err);
-            return cs_wrap(err, "policy %s", path);
-        }
-    p->privacy = cs_arena_dup(&p->arena, cs_json_raw(cs_json_get(root, "privacy")));
-    if (read_tools(p, cs_json_get(root, "tools"), err) < 0)
-        return cs_wrap(err, "policy %s", path);
-    *policy = CS_TAKE(p);
-    return 0;
 }

@@ -22,10 +22,29 @@
 
 enum cs_risk { CS_RISK_LOW, CS_RISK_MEDIUM, CS_RISK_HIGH, CS_RISK_CRITICAL };
 
+enum cs_grant { CS_GRANT_ALLOW, CS_GRANT_ASK, CS_GRANT_DENY };
+
+struct cs_finding;
+struct cs_reached;
+struct cs_evident_flow;
+
+/* What is thought of a program before it runs: judge.h. */
 struct cs_verdict {
-    bool allowed;
+    bool allowed; /* `action` is not DENY; a person may still have to say so */
     enum cs_risk risk;
+    enum cs_grant action; /* ASK: a person decides */
+    struct cs_str rule;   /* of the policy, that decided on the action: "risk.then.HIGH" */
     struct cs_limits limits;
+    const struct cs_finding *findings; /* the worst first */
+    uint32_t finding_count;
+    const struct cs_reached *tools; /* that can be reached, as far as they are there */
+    uint32_t tool_count;
+    bool any_tool; /* it may call what its text does not show: `tools` are all there are */
+    const struct cs_evident_flow *flows;
+    uint32_t flow_count;
+    const struct cs_str *permissions; /* "filesystem.read", "network", ... */
+    uint32_t permission_count;
+    char modules_hash[65];  /* hex: of what it imports, as it was judged; "": nothing */
     struct cs_str *reasons; /* in the arena */
     uint32_t reason_count;
     struct cs_str *mitigations; /* what was done about it */
@@ -34,8 +53,11 @@ struct cs_verdict {
 
 const char *cs_risk_name(enum cs_risk risk);
 
-/* What the highest limits of a risk are. The caller may ask for less, never for more. */
-struct cs_limits cs_policy_ceiling(enum cs_risk risk);
+struct cs_policy;
+
+/* What the highest limits of a risk are under this policy. The caller may ask for less, never for
+ * more. NULL: the built-in table. */
+struct cs_limits cs_policy_ceiling(const struct cs_policy *policy, enum cs_risk risk);
 
 /* Size and form of a request. CS_LIMIT or CS_INVALID say what is wrong with it. `asked` holds the
  * limits the caller wants; a value above the ceiling of the lowest risk is CS_INVALID. */
@@ -45,15 +67,6 @@ int cs_policy_admit(struct cs_str code, struct cs_str inputs, const struct cs_li
 /* Are the inputs JSON? A worker finds that out itself, inside the jail, while it reads them (2 MB
  * take 2 ms); this is for those who want to know beforehand, and for guests. */
 int cs_policy_inputs(struct cs_str inputs, const struct cs_limits *asked, struct cs_err *err);
-
-/* Facts (the worker's JSON, unchecked) and the limits asked for become a verdict. Facts that cannot
- * be read are a refusal: fail closed. Everything in `verdict` lives in the arena. */
-void cs_policy_assess(struct cs_str facts, const struct cs_limits *asked, struct cs_arena *arena,
-                      struct cs_verdict *verdict);
-
-/* The same for a guest, whose program nobody has parsed. */
-void cs_policy_assess_guest(const char *language, const struct cs_limits *asked,
-                            struct cs_arena *arena, struct cs_verdict *verdict);
 
 /*
  * calls.c: the section `tools` of a policy file.
@@ -72,16 +85,19 @@ void cs_policy_assess_guest(const char *language, const struct cs_limits *asked,
 struct cs_policy;
 struct cs_schema_hidden;
 
-/* `path` NULL: everything is allowed. */
+/* A file of its own; NULL: the defaults, under which every call is allowed. Counted: whoever keeps
+ * one keeps a reference, so that it can be replaced while executions go on under the old one. */
 int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *err);
-void cs_policy_free(struct cs_policy *policy);
+/* The same from a text: `policy` in the configuration. `name` is for messages. */
+int cs_policy_parse(struct cs_str json, const char *name, struct cs_policy **policy,
+                    struct cs_err *err);
+struct cs_policy *cs_policy_ref(struct cs_policy *policy);
+void cs_policy_unref(struct cs_policy *policy);
 
 /* A tool in all its spellings; a rule that names one of them names the tool. */
 struct cs_target {
     struct cs_str server, server_ident, tool, ident;
 };
-
-enum cs_grant { CS_GRANT_ALLOW, CS_GRANT_ASK, CS_GRANT_DENY };
 
 /* `why` (may be NULL) gets the pattern that decided, if one did. */
 enum cs_grant cs_policy_grant(const struct cs_policy *policy, struct cs_str principal,
@@ -105,6 +121,19 @@ int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target
 
 /* SHA-256 of the file; zero if there is none. What was decided under another one is void. */
 const unsigned char *cs_policy_hash(const struct cs_policy *policy);
+
+/* The section `approvals`: how persons are asked. */
+struct cs_approval_rules {
+    uint32_t timeout_s;         /* of somebody who waits at the other end; 30 */
+    uint32_t durable_timeout_s; /* 24 h */
+    enum cs_risk four_eyes;     /* from this risk on nobody approves their own; CRITICAL */
+    bool four_eyes_off;
+    uint32_t most_waiting;    /* of one tenant, then they are denied; 100 */
+    struct cs_str webhook;    /* URL that is told; empty: none */
+    struct cs_str secret;     /* that it is signed with */
+    struct cs_str public_url; /* where people reach this house; empty: it is not known */
+};
+struct cs_approval_rules cs_policy_approvals(const struct cs_policy *policy);
 
 /* The section `privacy` of the file, as JSON, for privacy/privacy.h; empty: there is none. */
 struct cs_str cs_policy_privacy(const struct cs_policy *policy);

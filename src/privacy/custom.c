@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "privacy/page.h"
 #include "privacy/phrases.h"
-#include "privacy/regex.h"
+#include "base/regex.h"
 
 #define PATTERNS_MAX 100
 #define WORDS_MAX    100000

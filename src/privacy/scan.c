@@ -7,7 +7,7 @@
  */
 #include "base/mem.h"
 #include "privacy/page.h"
-#include "privacy/regex.h"
+#include "base/regex.h"
 
 #define DEPTH   64 /* keys are known down to here */
 #define COLUMNS 32

@@ -306,7 +306,7 @@ static void call_tool(struct cs_visit *v)
     struct cs_request request =
         cs_request_call(v->parts[0], v->parts[1], cs_json_raw(cs_json_root(&v->body)), &inputs);
     /* The call has its own time; the execution around it starts the server, if need be. */
-    uint64_t most = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
+    uint64_t most = cs_policy_ceiling(NULL, CS_RISK_LOW).wall_clock;
     request.limits.wall_clock = v->timeout_ms ? v->timeout_ms : v->rest->o.timeout_ms + its_own;
     if (request.limits.wall_clock > most)
         request.limits.wall_clock = most;
@@ -316,7 +316,7 @@ static void call_tool(struct cs_visit *v)
 void cs_rest_post_tool(struct cs_visit *v)
 {
     struct cs_err err = {0};
-    uint64_t most = cs_policy_ceiling(CS_RISK_LOW).wall_clock;
+    uint64_t most = cs_policy_ceiling(NULL, CS_RISK_LOW).wall_clock;
     struct cs_str body = cs_exchange_body(v->x);
     if (!cs_visit_number(v, "timeout_ms", 1, most, 0, &v->timeout_ms))
         return;

@@ -181,7 +181,7 @@ static void globals_of(const struct cs_run *run, unsigned char hash[CS_SHA256])
 static void key_of(const struct cs_run *run, struct cs_keep *keep)
 {
     const struct cs_request *q = &run->request;
-    const struct cs_policy *policy = run->runner->policy;
+    const struct cs_policy *policy = run->policy;
     CS_AUTO_BUF struct cs_buf all = {0};
     cs_buf_printf(&all, FORMAT "\n%s\n", CS_VERSION);
     put_privacy(run, &all);
@@ -217,7 +217,7 @@ static bool still_there(const struct cs_run *run, const struct cs_catalogue *cat
                         const struct cs_used *used)
 {
     unsigned char hash[CS_SHA256];
-    const struct cs_policy *policy = run->runner->policy;
+    const struct cs_policy *policy = run->policy;
     const struct cs_tool *tool = cs_catalogue_find(catalogue, used->server, used->tool);
     if (!tool)
         return false;

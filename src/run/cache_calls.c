@@ -26,7 +26,7 @@ static void key_of(struct cs_gate_call *c)
     cs_buf_put(&all, part, sizeof part);
     cs_cache_tool_hash(c->tool, part);
     cs_buf_put(&all, part, sizeof part);
-    cs_buf_put(&all, cs_policy_hash(run->runner->policy), CS_SHA256);
+    cs_buf_put(&all, cs_policy_hash(run->policy), CS_SHA256);
     cs_canon_hash(cs_buf_str(&c->arguments), part);
     cs_buf_put(&all, part, sizeof part);
     cs_sha256(cs_buf_str(&all), c->cache_key);
@@ -39,11 +39,11 @@ bool cs_cache_call(struct cs_gate_call *c)
     enum cs_cache_mode mode = run->request.cache;
     struct cs_target target = cs_gate_target(c->tool);
     c->keep_ms = 0;
-    if (mode == CS_CACHE_OFF || !r->policy || !cs_cache_is_on(r))
+    if (mode == CS_CACHE_OFF || !cs_cache_is_on(r))
         return false;
     if (run->shield && cs_token_like(cs_buf_str(&c->arguments)))
         return false; /* the same tokens are other values elsewhere */
-    c->keep_ms = cs_policy_keep_ms(r->policy, &target);
+    c->keep_ms = cs_policy_keep_ms(c->run->policy, &target);
     if (!c->keep_ms)
         return false;
     key_of(c);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "privacy/privacy.h"
+#include "run/guard.h"
 #include "run/journal.h"
 #include "run/shield.h"
 
@@ -61,6 +62,8 @@ void cs_gate_call_free(struct cs_gate_call *c)
         c->sending->call = NULL;
     if (c->look)
         c->look->ctx = NULL;
+    if (c->question)
+        cs_question_drop(c->question, c->run->leaves);
     cs_asks_leave(c);
     cs_own_free(c->own);
     cs_revealed_free(c->revealed);
@@ -168,8 +171,8 @@ bool cs_gate_allowed(void *ctx, const struct cs_tool *tool)
 {
     struct cs_run *run = ctx;
     struct cs_target target = cs_gate_target(tool);
-    return !run->runner->policy ||
-           cs_policy_grant(run->runner->policy, run->principal, &target, NULL) != CS_GRANT_DENY;
+    return !run->policy ||
+           cs_policy_grant(run->policy, run->principal, &target, NULL) != CS_GRANT_DENY;
 }
 
 /* A name that the program made up, for the record. */
@@ -218,7 +221,7 @@ static void refuse_unknown(struct cs_gate_call *c)
 static int check_grant(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
-    const struct cs_policy *policy = run->runner->policy;
+    const struct cs_policy *policy = run->policy;
     struct cs_target target = cs_gate_target(c->tool);
     struct cs_str why = {0};
     enum cs_grant grant =
@@ -289,7 +292,7 @@ static void refuse_arguments(struct cs_gate_call *c, struct cs_str message)
 
 static int check_arguments(struct cs_gate_call *c)
 {
-    const struct cs_policy *policy = c->run->runner->policy;
+    const struct cs_policy *policy = c->run->policy;
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_json_limits limits = {.bytes = CS_CALL_MAX,
@@ -339,8 +342,8 @@ static int check_size(struct cs_gate_call *c)
 {
     const struct cs_limits *run = &c->run->result.limits;
     struct cs_target target = cs_gate_target(c->tool);
-    if (c->run->runner->policy)
-        c->limits = cs_policy_call_limits(c->run->runner->policy, &target);
+    if (c->run->policy)
+        c->limits = cs_policy_call_limits(c->run->policy, &target);
     c->limits.arguments = least(run->arguments, c->limits.arguments);
     c->limits.result = least(least(run->call_result, c->tool->max_result_bytes), c->limits.result);
     if (!c->limits.timeout_ms)
@@ -560,7 +563,7 @@ static void send_call(struct cs_gate_call *c)
 
 static bool waits_for_turn(const struct cs_gate_call *c)
 {
-    return c->tool && !c->is_running && !c->look;
+    return c->tool && c->granted && !c->is_running && !c->look;
 }
 
 static void next_turn(struct cs_run *run)
@@ -605,7 +608,7 @@ static bool ask_server(struct cs_gate_call *c)
 /* By the tool's word, if its server's counts, or by the policy's. */
 static bool repeatable(const struct cs_gate_call *c)
 {
-    const struct cs_policy *policy = c->run->runner->policy;
+    const struct cs_policy *policy = c->run->policy;
     struct cs_target target = cs_gate_target(c->tool);
     return c->tool->repeatable || (policy && cs_policy_repeatable(policy, &target));
 }
@@ -627,9 +630,18 @@ static void enter(struct cs_gate_call *c)
     r->tool = cs_arena_dup(&run->arena, c->tool->name);
     r->repeatable = repeatable(c);
     cs_cache_used(run, c->tool);
-    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0 || cs_cache_call(c))
+    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0)
         return;
-    next_turn(run);
+    if (cs_guard_call(c))
+        cs_gate_granted(c);
+}
+
+void cs_gate_granted(struct cs_gate_call *c)
+{
+    struct cs_run *run = c->run;
+    c->granted = true;
+    if (!cs_cache_call(c))
+        next_turn(run);
 }
 
 void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct cs_str tool,

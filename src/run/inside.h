@@ -41,7 +41,7 @@ struct cs_runner {
     uv_loop_t *loop;
     struct cs_sandbox *sandbox;
     struct cs_tools *tools;
-    const struct cs_policy *policy;
+    struct cs_policy *policy;     /* the newest; an execution keeps the one it began with */
     struct cs_store *store;       /* NULL: nothing is kept */
     struct cs_sessions *sessions; /* NULL: there are none */
     uint32_t most_waiting;
@@ -60,12 +60,13 @@ struct cs_runner {
     int64_t refusal_second; /* since 1970, and how many in it */
     uint32_t refusals;
     uint64_t refusals_left_out;
-    struct cs_lately *lately;  /* journal.c: blobs that were put a moment ago */
-    struct cs_figures figures; /* but those that are asked for when they are wanted */
-    struct cs_run *runs;       /* all that are not done, newest first */
-    uint32_t agains;           /* replays that are not done */
-    uint32_t waiting;          /* of them: admitted, and without a turn yet */
-    struct cs_run_ask *asks;   /* open questions of all executions */
+    struct cs_lately *lately;       /* journal.c: blobs that were put a moment ago */
+    struct cs_figures figures;      /* but those that are asked for when they are wanted */
+    struct cs_run *runs;            /* all that are not done, newest first */
+    uint32_t agains;                /* replays that are not done */
+    uint32_t waiting;               /* of them: admitted, and without a turn yet */
+    struct cs_run_ask *asks;        /* open questions of all executions */
+    struct cs_approvals *approvals; /* approvals.c */
     bool closing, sandbox_closed;
     void (*closed)(void *ctx);
     void *closed_ctx;
@@ -90,6 +91,7 @@ struct cs_run_seat {
 
 struct cs_run {
     struct cs_runner *runner;
+    struct cs_policy *policy;   /* what counts for it: the one that it began under */
     struct cs_shield *shield;   /* shield.c; NULL: it is not protected */
     struct cs_run *next, *prev; /* in runner->runs */
     struct cs_job *job;         /* NULL: not started, or over */
@@ -156,8 +158,9 @@ struct cs_run {
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
     uint32_t record_cap, calls_running;
-    struct cs_await *await;  /* waits for servers */
-    struct cs_job_end early; /* for an end before there was a job */
+    struct cs_await *await;     /* waits for servers */
+    struct cs_guarded *guarded; /* guard.c, flows.c */
+    struct cs_job_end early;    /* for an end before there was a job */
     struct cs_result result;
 };
 
@@ -277,6 +280,8 @@ struct cs_gate_call {
     struct cs_look *look;         /* at its answer */
     struct cs_own *own;           /* what the program itself wrote into the arguments */
     struct cs_revealed *revealed; /* values that its tool was given */
+    struct cs_question *question; /* it waits for a person */
+    bool granted;                 /* a person, or a grant, lets exactly this one through */
     enum cs_answer answer;        /* that is looked at; seen: it was parsed, too */
     bool answer_seen;
     struct cs_call_limits limits;

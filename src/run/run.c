@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "run/guard.h"
 #include "run/journal.h"
 #include "run/shield.h"
 
@@ -47,6 +48,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     cs_step_cache,  /*    perhaps its answer is known                               cache.c     */
     await_tools,    /*    a guest that speaks of tools waits for servers            tools/      */
     cs_step_turn,   /*    one of so many at once, tenants in turn                   queue.c     */
+    cs_step_guard,  /*    a guest is judged: nobody will have parsed it             guard.c     */
     start_job,      /* 2. compile, 3. assess, 4. execute and call: see below        sandbox/    */
     /* SETTLE: whatever happened before, what follows is done */
     cs_step_mask,    /* 5. tokens instead of personal data                           shield_out.c */
@@ -101,7 +103,12 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     struct cs_runner *r = CS_NEW(struct cs_runner);
     r->loop = loop;
     r->tools = options->tools;
-    r->policy = options->policy;
+    if (options->policy)
+        r->policy = cs_policy_ref(options->policy);
+    else if (cs_policy_load(NULL, &r->policy, err) < 0) {
+        free(r);
+        return -1;
+    }
     r->store = options->store;
     r->sessions = options->sessions;
     r->most_waiting = options->most_waiting ? options->most_waiting : MOST_WAITING;
@@ -110,6 +117,7 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
     r->queue.most = options->most_running ? options->most_running : MOST_RUNNING;
     r->queue.go = on_turn;
     if (cs_sandbox_new(loop, options->sandbox, &r->sandbox, err) < 0) {
+        cs_policy_unref(r->policy);
         free(r);
         return -1;
     }
@@ -119,20 +127,35 @@ int cs_runner_new(uv_loop_t *loop, const struct cs_runner_options *options,
         r->vault_key = *options->vault_key;
     r->data_dir = options->data_dir ? cs_strdup(options->data_dir) : NULL;
     cs_asks_open(r, options->asks);
+    cs_approvals_open(r);
     cs_runner_set_cache(r, options->cache_bytes, options->cache_ms);
     *runner = r;
     return 0;
+}
+
+void cs_runner_set_policy(struct cs_runner *r, struct cs_policy *policy)
+{
+    cs_policy_ref(policy);
+    cs_policy_unref(r->policy);
+    r->policy = policy;
+}
+
+const struct cs_policy *cs_runner_policy(const struct cs_runner *r)
+{
+    return r->policy;
 }
 
 static void close_if_empty(struct cs_runner *r)
 {
     if (!r->sandbox_closed || r->runs || r->agains)
         return;
+    cs_approvals_close(r);
     free(r->lately);
     if (r->closed)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
     cs_privacy_unref(r->privacy);
+    cs_policy_unref(r->policy);
     explicit_bzero(&r->vault_key, sizeof r->vault_key);
     free(r->data_dir);
     free(r);
@@ -221,6 +244,8 @@ void cs_run_finish(struct cs_run *run)
     cs_catalogue_unref(run->catalogue);
     cs_player_free(run->player);
     cs_shield_done(run);
+    cs_flows_done(run);
+    cs_policy_unref(run->policy);
     cs_resume_done(run);
     cs_journal_done(run);
     cs_trail_done(run);
@@ -278,6 +303,7 @@ static void settle(struct cs_run *run, const struct cs_job_end *end)
 static void on_ended(void *ctx, const struct cs_job_end *end)
 {
     struct cs_run *run = ctx;
+    cs_guard_close(run);
     cs_gate_close(run);
     cs_shield_flush(run);
     cs_asks_close(run);
@@ -441,25 +467,7 @@ static void on_idle(void *ctx, int64_t due_us)
 
 static void on_facts(void *ctx, struct cs_str facts)
 {
-    struct cs_run *run = ctx;
-    struct cs_verdict *v = &run->result.verdict;
-    cs_policy_assess(facts, &run->result.limits, &run->arena, v);
-    run->result.limits = v->limits;
-    if (!run->player) { /* else it was noted long ago */
-        cs_trail_assessed(run);
-        if (v->allowed)
-            cs_trail_started(run);
-        if (run->request.durable)
-            cs_trail_flush(run);
-    }
-    struct cs_str why = v->allowed ? CS_STR("") : v->reasons[0];
-    if (run->resume) {
-        cs_resume_facts(run, v->allowed, why);
-        return;
-    }
-    cs_job_verdict(run->job, v->allowed, &v->limits, why);
-    if (run->player)
-        cs_player_facts(run->player);
+    cs_guard_facts(ctx, facts);
 }
 
 /* --- 2. compile: a jailed worker is given the source --- */
@@ -505,10 +513,7 @@ static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err
     const char *missing = cs_language_missing(request->language);
     if (missing)
         return cs_fail(err, CS_MISSING, "%s", missing);
-    if (run->result.is_guest)
-        cs_policy_assess_guest(cs_language_name(request->language), &request->limits, &run->arena,
-                               &run->result.verdict);
-    else
+    if (!run->result.is_guest)
         run->result.verdict.limits = request->limits;
     run->result.limits = spec->limits = run->result.verdict.limits;
     cs_journal_begin(run, spec->start_us);
@@ -672,6 +677,7 @@ static struct cs_run *new_run(struct cs_runner *runner, const struct cs_request 
 {
     struct cs_run *run = CS_NEW(struct cs_run);
     run->runner = runner;
+    run->policy = cs_policy_ref(runner->policy);
     run->next = runner->runs;
     if (run->next)
         run->next->prev = run;

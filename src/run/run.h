@@ -243,19 +243,19 @@ struct cs_run_watch {
 
 struct cs_runner_options {
     const struct cs_sandbox_options *sandbox;
-    struct cs_tools *tools;         /* lent, to be closed after the runner; NULL: no servers */
-    const struct cs_policy *policy; /* lent, like it */
-    unsigned asks;                  /* 1u << CS_ASK_FORM | ...: what some watcher can be asked */
-    struct cs_store *store;         /* lent, like it; NULL: nothing is kept */
-    struct cs_sessions *sessions;   /* lent, like it; NULL: there are none */
-    uint32_t most_running;          /* executions at once; 0: 64. The others wait ... */
-    uint32_t most_waiting;          /* ... up to so many, 0: 1000; then CS_BUSY */
-    uint64_t journal_bytes;         /* the largest journal of an execution; 0: 64 MiB */
-    uint64_t artifact_quota;        /* of one tenant, all its artifacts together; 0: none */
-    uint64_t cache_bytes;           /* answers kept in memory; 0: no cache at all */
-    int64_t cache_ms;               /* how long an answer is good; 0: 5 minutes */
-    uint64_t artifact_bytes;        /* a result above this is kept as an artifact too; 0: 6,000 */
-    struct cs_privacy *privacy;     /* counted here too; NULL: there is no protection */
+    struct cs_tools *tools;       /* lent, to be closed after the runner; NULL: no servers */
+    struct cs_policy *policy;     /* counted here too; NULL: the defaults */
+    unsigned asks;                /* 1u << CS_ASK_FORM | ...: what some watcher can be asked */
+    struct cs_store *store;       /* lent, like it; NULL: nothing is kept */
+    struct cs_sessions *sessions; /* lent, like it; NULL: there are none */
+    uint32_t most_running;        /* executions at once; 0: 64. The others wait ... */
+    uint32_t most_waiting;        /* ... up to so many, 0: 1000; then CS_BUSY */
+    uint64_t journal_bytes;       /* the largest journal of an execution; 0: 64 MiB */
+    uint64_t artifact_quota;      /* of one tenant, all its artifacts together; 0: none */
+    uint64_t cache_bytes;         /* answers kept in memory; 0: no cache at all */
+    int64_t cache_ms;             /* how long an answer is good; 0: 5 minutes */
+    uint64_t artifact_bytes;      /* a result above this is kept as an artifact too; 0: 6,000 */
+    struct cs_privacy *privacy;   /* counted here too; NULL: there is no protection */
     /* What vaults are sealed with that outlive this process: of sessions, and of durable executions
      * that are under way. Copied; NULL: they are kept in memory alone, and their tokens are unknown
      * to the next process. */
@@ -269,7 +269,11 @@ void cs_runner_close(struct cs_runner *runner, void (*closed)(void *ctx), void *
 unsigned cs_runner_ready(const struct cs_runner *runner);
 /* While it runs; as in struct cs_runner_options. */
 void cs_runner_set(struct cs_runner *runner, uint64_t artifact_bytes, uint64_t artifact_quota);
-/* The same, for executions that begin from now on; NULL: no protection. */
+/* The same, for executions that begin from now on. */
+void cs_runner_set_policy(struct cs_runner *runner, struct cs_policy *policy);
+/* What counts now; never NULL. Lent until it is set anew. */
+const struct cs_policy *cs_runner_policy(const struct cs_runner *runner);
+/* The same; NULL: no protection. */
 void cs_runner_set_privacy(struct cs_runner *runner, struct cs_privacy *privacy);
 /* What counts now, for doors that read wishes; NULL: no protection. Lent until it is set anew. */
 const struct cs_privacy *cs_runner_privacy(const struct cs_runner *runner);

@@ -29,7 +29,7 @@ static void name_limit(struct cs_run *run, enum cs_limit limit)
     e->has_limit = true;
     e->limit = limit;
     e->limit_value = cs_limit_get(&run->result.limits, limit);
-    struct cs_limits most = cs_policy_ceiling(run->result.verdict.risk);
+    struct cs_limits most = cs_policy_ceiling(run->policy, run->result.verdict.risk);
     uint64_t may = cs_limit_get(&most, limit);
     const char *name = cs_limit_name(limit);
     const char *flag = limit == CS_LIMIT_WALL_CLOCK ? " (or --timeout)"

@@ -438,4 +438,91 @@ void cs_store_vault_add(struct cs_store *s, struct cs_str owner, struct cs_str s
 void cs_store_vault_get(struct cs_store *s, struct cs_str owner, cs_vault_found *done, void *ctx);
 void cs_store_vault_wipe(struct cs_store *s, struct cs_str owner, cs_stored *done, void *ctx);
 
+/* --- approvals: what persons were asked, and what they said --- */
+
+struct cs_approval_row {
+    struct cs_str id; /* "ap_" + 32 hex digits */
+    struct cs_str tenant, execution, session;
+    struct cs_str principal, actor; /* who asks: the execution's, and its actor_type */
+    struct cs_str kind;             /* "program", "call" */
+    struct cs_str risk;             /* "HIGH" */
+    struct cs_str card;             /* JSON: what the person sees; see run/approvals.h */
+    unsigned char binding[32];      /* what exactly is asked for */
+    unsigned char card_hash[32];    /* of the canonical card */
+    struct cs_str state;            /* "pending", "approved", "denied", "expired", "withdrawn" */
+    int64_t created, expires, decided;
+    struct cs_str answer;              /* "once", "session", "program", "tool", "deny"; or empty */
+    struct cs_str by, channel, reason; /* of the decision */
+    bool used;                         /* an approval is good for one use */
+};
+typedef void cs_approval_found(void *ctx, const struct cs_err *err,
+                               const struct cs_approval_row *rows, size_t count);
+
+/* A question. If this execution has asked with the same binding before, and it is pending or
+ * decided and not used, that row comes instead (after a restart). CS_LIMIT: the tenant has `most`
+ * pending ones. `entry` (may be NULL) is for the ledger, together with it. */
+void cs_store_approval_add(struct cs_store *s, const struct cs_approval_row *row, uint64_t most,
+                           const struct cs_entry *entry, cs_approval_found *done, void *ctx);
+void cs_store_approval_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                           cs_approval_found *done, void *ctx);
+/* Of a state (empty: any), newest first; without their cards unless `cards`. */
+void cs_store_approvals(struct cs_store *s, struct cs_str tenant, struct cs_str state, size_t limit,
+                        struct cs_str before, bool cards, cs_approval_found *done, void *ctx);
+/* From pending to what `row` says (state, answer, by, channel, reason, decided). CS_CONFLICT:
+ * somebody was first, or it has expired; `rows` is how it stands. `grant` (may be NULL) is added
+ * with it. */
+struct cs_grant_row;
+void cs_store_approval_decide(struct cs_store *s, const struct cs_approval_row *row,
+                              const struct cs_grant_row *grant, const struct cs_entry *entry,
+                              cs_approval_found *done, void *ctx);
+/* From approved and not used to used. CS_CONFLICT: it is not (any more). */
+void cs_store_approval_use(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                           cs_stored *done, void *ctx);
+/* Decided ones, of those ids: for whoever waits. */
+void cs_store_approvals_decided(struct cs_store *s, const struct cs_str *ids, size_t count,
+                                cs_approval_found *done, void *ctx);
+
+/* What persons allowed beyond one time. */
+struct cs_grant_row {
+    struct cs_str id;                /* "gr_" + 32 hex digits */
+    struct cs_str tenant, principal; /* of those who may use it: whose execution asked */
+    struct cs_str scope;             /* "session", "program", "tool" */
+    struct cs_str session;           /* of scope session */
+    unsigned char binding[32];    /* of scope session and program: what was asked for, without what
+                                   * may differ (see run/approvals.h) */
+    struct cs_str server, tool;   /* of scope tool, */
+    unsigned char definition[32]; /* as it was defined then, */
+    struct cs_str arguments;      /* JSON object: members that must be equal; empty: {} any */
+    int64_t created, expires;     /* 0: never */
+    struct cs_str by, approval;
+};
+typedef void cs_grants_found(void *ctx, const struct cs_err *err, const struct cs_grant_row *rows,
+                             size_t count);
+/* Those that hold now, of a tenant, newest first. */
+void cs_store_grants(struct cs_store *s, struct cs_str tenant, size_t limit, cs_grants_found *done,
+                     void *ctx);
+/* Those that may fit: of the session, of the binding, or of the tool. */
+void cs_store_grants_for(struct cs_store *s, const struct cs_grant_row *like, cs_grants_found *done,
+                         void *ctx);
+void cs_store_grant_revoke(struct cs_store *s, struct cs_str tenant, struct cs_str id,
+                           const struct cs_entry *entry, cs_stored *done, void *ctx);
+
+/* --- tools as they were seen: who has looked at which definition --- */
+
+struct cs_seen_row {
+    struct cs_str server, tool;
+    unsigned char definition[32]; /* SHA-256 of the newest one */
+    unsigned char looked_at[32];  /* of the one that somebody has looked at, or that was first */
+    int64_t server_since, since, changed;
+};
+typedef void cs_seen_found(void *ctx, const struct cs_err *err, const struct cs_seen_row *rows,
+                           size_t count);
+/* What there is now of one server; the answer is how all of them stand. */
+void cs_store_tools_seen(struct cs_store *s, const struct cs_seen_row *rows, size_t count,
+                         int64_t now, cs_seen_found *done, void *ctx);
+/* A person has looked at this definition. CS_CONFLICT: it is another one by now. */
+void cs_store_tool_look(struct cs_store *s, struct cs_str server, struct cs_str tool,
+                        const unsigned char definition[32], const struct cs_entry *entry,
+                        cs_stored *done, void *ctx);
+
 #endif

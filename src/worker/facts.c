@@ -40,27 +40,7 @@ static void put_place(struct cs_json_writer *w, const struct cs_module *m, uint3
     }
 }
 
-static void put_import(struct cs_json_writer *w, const struct cs_module *m, uint32_t i)
-{
-    const struct cs_import *import = &m->compiled.imports[i];
-    const struct cs_request *r = &cs_modules.requests[m->requests[i]];
-    cs_json_open(w, '{');
-    cs_json_key(w, "specifier");
-    cs_json_put_str(w, cut(import->specifier));
-    cs_json_key(w, "path");
-    if (r->kind == CS_RESOLVED_REFUSED)
-        cs_json_put_null(w);
-    else
-        cs_json_put_str(w, cut(r->module >= 0 ? cs_modules.modules[r->module].path : r->path));
-    if (import->dynamic) {
-        cs_json_key(w, "dynamic");
-        cs_json_put_bool(w, true);
-    }
-    put_place(w, m, import->line, import->column);
-    cs_json_close(w, '}');
-}
-
-/* Was this name listed before, in this module or an earlier one? */
+/* Was this noted before, in this module or an earlier one? */
 static bool repeated(uint32_t module, uint32_t fact)
 {
     const struct cs_fact *f = &cs_modules.modules[module].compiled.facts[fact];
@@ -75,38 +55,32 @@ static bool repeated(uint32_t module, uint32_t fact)
     return false;
 }
 
-static void put_names(struct cs_json_writer *w, const char *key, enum cs_fact_kind kind,
-                      bool *truncated)
+static void put_fact(struct cs_json_writer *w, const struct cs_module *m, const struct cs_fact *f)
 {
-    struct list l = {w, 0, truncated};
-    cs_json_key(w, key);
-    cs_json_open(w, '[');
-    for (uint32_t m = 0; m < cs_modules.count; m++) {
-        const struct cs_compiled *c = &cs_modules.modules[m].compiled;
-        for (uint32_t i = 0; i < c->fact_count && l.len <= LIST_MAX; i++) {
-            if (c->facts[i].kind == kind && !repeated(m, i) && more(&l))
-                cs_json_put_str(w, cut(c->facts[i].name));
-        }
-    }
-    cs_json_close(w, ']');
+    static const char *const words[] = {
+#define X(id, word) word,
+        CS_FACTS(X)
+#undef X
+    };
+    cs_json_open(w, '{');
+    cs_json_key(w, "kind");
+    cs_json_put_z(w, words[f->kind]);
+    cs_json_key(w, "name");
+    cs_json_put_str(w, cut(f->name));
+    put_place(w, m, f->line, f->column);
+    cs_json_close(w, '}');
 }
 
-static void put_dynamic(struct cs_json_writer *w, bool *truncated)
+static void put_facts(struct cs_json_writer *w, bool *truncated)
 {
     struct list l = {w, 0, truncated};
-    cs_json_key(w, "dynamic_code");
+    cs_json_key(w, "facts");
     cs_json_open(w, '[');
     for (uint32_t m = 0; m < cs_modules.count; m++) {
         const struct cs_compiled *c = &cs_modules.modules[m].compiled;
-        for (uint32_t i = 0; i < c->fact_count; i++) {
-            if (c->facts[i].kind != CS_FACT_DYNAMIC || !more(&l))
-                continue;
-            cs_json_open(w, '{');
-            cs_json_key(w, "what");
-            cs_json_put_str(w, cut(c->facts[i].name));
-            put_place(w, &cs_modules.modules[m], c->facts[i].line, c->facts[i].column);
-            cs_json_close(w, '}');
-        }
+        for (uint32_t i = 0; i < c->fact_count && l.len <= LIST_MAX; i++)
+            if (!repeated(m, i) && more(&l))
+                put_fact(w, &cs_modules.modules[m], &c->facts[i]);
     }
     cs_json_close(w, ']');
 }
@@ -119,20 +93,9 @@ void cs_modules_facts(struct cs_buf *json)
     cs_json_open(w, '{');
     cs_json_key(w, "language");
     cs_json_put_z(w, "typescript");
-    cs_json_key(w, "imports");
-    cs_json_open(w, '[');
-    struct list l = {w, 0, &truncated};
-    for (uint32_t m = 0; m < cs_modules.count; m++) {
+    for (uint32_t m = 0; m < cs_modules.count; m++)
         files += !cs_modules.modules[m].builtin;
-        for (uint32_t i = 0; i < cs_modules.modules[m].compiled.import_count; i++) {
-            if (more(&l))
-                put_import(w, &cs_modules.modules[m], i);
-        }
-    }
-    cs_json_close(w, ']');
-    put_names(w, "tools", CS_FACT_TOOL, &truncated);
-    put_dynamic(w, &truncated);
-    put_names(w, "globals", CS_FACT_GLOBAL, &truncated);
+    put_facts(w, &truncated);
     cs_json_key(w, "modules");
     cs_json_put_u64(w, files);
     cs_json_key(w, "source_bytes");

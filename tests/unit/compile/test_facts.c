@@ -48,7 +48,8 @@ static const struct output_case cases[] = {
 
 static void facts_name_tools_dynamic_code_and_foreign_globals(void **state)
 {
-    static const char *const kinds[] = {"tool", "dynamic", "global"};
+    static const char *const kinds[] = {
+        [CS_FACT_TOOL] = "tool", [CS_FACT_CODE] = "dynamic", [CS_FACT_MEMBER] = "global"};
     (void)state;
     for (size_t i = 0; i < CS_COUNT(cases); i++) {
         struct cs_compiled c = {0};

@@ -37,7 +37,7 @@ static void without_a_file_everything_is_allowed(void **state)
     struct cs_policy *p = NULL;
     assert_int_equal(cs_policy_load(NULL, &p, &err), 0);
     assert_int_equal(grant(p, "local", "any", "thing"), CS_GRANT_ALLOW);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static void deny_wins_over_ask_and_ask_over_allow(void **state)
@@ -53,7 +53,7 @@ static void deny_wins_over_ask_and_ask_over_allow(void **state)
     assert_int_equal(grant(p, "local", "c", "x"), CS_GRANT_DENY);
     assert_int_equal(grant(p, "local", "a", "draft"), CS_GRANT_ASK);
     assert_int_equal(grant(p, "local", "a", "delete_all"), CS_GRANT_DENY);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static void a_principal_has_its_own_lists_on_top(void **state)
@@ -69,7 +69,7 @@ static void a_principal_has_its_own_lists_on_top(void **state)
     assert_int_equal(grant(p, "ci-7", "github", "list"), CS_GRANT_ALLOW);
     assert_int_equal(grant(p, "ci-7", "jira", "list"), CS_GRANT_DENY);
     assert_int_equal(grant(p, "ci-7", "admin", "list"), CS_GRANT_DENY);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static void a_pattern_may_name_any_spelling(void **state)
@@ -80,7 +80,7 @@ static void a_pattern_may_name_any_spelling(void **state)
     struct cs_target t = {CS_STR("git-hub"), CS_STR("gitHub"), CS_STR("delete-it"),
                           CS_STR("deleteIt")};
     assert_int_equal(cs_policy_grant(p, CS_STR("local"), &t, NULL), CS_GRANT_DENY);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static void a_name_too_long_to_match_is_denied(void **state)
@@ -92,7 +92,7 @@ static void a_name_too_long_to_match_is_denied(void **state)
     memset(name, 'a', 1999);
     assert_int_equal(grant(p, "local", "s", name), CS_GRANT_DENY);
     free(name);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static void limits_come_from_the_last_rule_that_matches(void **state)
@@ -110,7 +110,7 @@ static void limits_come_from_the_last_rule_that_matches(void **state)
     assert_int_equal(l.arguments, 50);
     assert_int_equal(l.result, 500);
     assert_int_equal(cs_policy_call_limits(p, &other).timeout_ms, 9000);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static enum cs_hiding hash_hides(struct cs_str s)
@@ -147,7 +147,7 @@ static void parameters_have_rules(void **state)
     assert_int_equal(arguments(p, "{\"to\":\"FR1\"}", &err), -1);
     assert_int_equal(arguments(p, "{\"to\":\"DE1234\"}", &err), -1);
     assert_int_equal(arguments(p, "{\"kind\":\"bribe\"}", &err), -1);
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 /* What cannot be judged is denied, and what it is makes no difference. */
@@ -167,7 +167,7 @@ static void what_is_hidden_breaks_a_rule_for_it(void **state)
     assert_int_equal(arguments(p, "{\"amount\":\"#\"}", &err), -1);
     assert_int_equal(arguments(p, "{\"#\":1}", &err), -1);
     assert_contains(err.msg, "name is a token");
-    cs_policy_free(p);
+    cs_policy_unref(p);
 }
 
 static void some_calls_may_be_repeated_and_some_results_kept(void **state)
@@ -191,8 +191,8 @@ static void some_calls_may_be_repeated_and_some_results_kept(void **state)
     assert_int_equal(cs_policy_keep_ms(p, &other), 0);
     assert_int_equal(cs_policy_keep_ms(none, &find), 0);
     assert_memory_not_equal(cs_policy_hash(p), cs_policy_hash(none), 32);
-    cs_policy_free(p);
-    cs_policy_free(none);
+    cs_policy_unref(p);
+    cs_policy_unref(none);
 }
 
 static void what_is_not_understood_is_an_error(void **state)

@@ -7,7 +7,7 @@
  * cost explodes do so on one of these. What is not understood is left out.
  */
 #include "base/buf.h"
-#include "privacy/regex.h"
+#include "base/regex.h"
 
 #define REPEATS 48 /* repetitions that are tried */
 #define DEPTH   32

@@ -1,13 +1,13 @@
 /*
- * Inside of privacy/: a pattern of the user's own.
+ * A pattern of a user's own: for text, never for code.
  *
  * It is compiled once, and refused if it may match nothing at all or if texts of its own making
  * show that its cost grows faster than they do. It is run over windows of bounded length with a
  * budget each, so that the time is linear in the text whatever the pattern is. What it does not
  * get through within its budget counts as found.
  */
-#ifndef CS_PRIVACY_REGEX_H
-#define CS_PRIVACY_REGEX_H
+#ifndef CS_BASE_REGEX_H
+#define CS_BASE_REGEX_H
 
 #include "base/err.h"
 #include "base/str.h"

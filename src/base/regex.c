@@ -1,6 +1,6 @@
 /* A pattern of the user's own: compiled, tried, run. */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "privacy/regex.h"
+#include "base/regex.h"
 
 #include <pcre2.h>
 

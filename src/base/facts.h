@@ -1,0 +1,74 @@
+/*
+ * What the compiler notes about a program while it reads it, and the judge weighs: the words that
+ * both sides of the wall know. Advice for a verdict, never the wall.
+ *
+ * FACTS, the worker's message, is JSON:
+ *
+ *     {"language": "typescript",
+ *      "facts": [{"kind": "import", "name": "node:fs", "line": 3, "column": 1,
+ *                 "via": "static", "key": "", "module": "/workspace/a.ts"}, ...],
+ *      "modules": 1, "source_bytes": 812, "modules_hash": "hex", "longest_line": 80,
+ *      "truncated": true}
+ *
+ * in the order of the text, each kind with equal name, via and key once, at its first place. `via`,
+ * `key` and `module` are left out if empty; `module` is left out in the program itself; `truncated`
+ * if all is there. `modules_hash` is the SHA-256 over the SHA-256 of each text that was loaded, in
+ * the order of their paths, the program's own text without.
+ */
+#ifndef CS_BASE_FACTS_H
+#define CS_BASE_FACTS_H
+
+/* kind, its word. What `name` (and `via`, `key`) hold:
+ *
+ * IMPORT      specifier as it is after folding; "*": it is not constant. via "static", "dynamic",
+ *             "require"
+ * CALL        member chain that is called, from a free name or an import on: "Deno.readTextFile",
+ *             "node:fs.readFileSync", "fetch". A computed part that folding does not reveal is "*".
+ *             Through aliases and destructuring too
+ * MEMBER      the same, not called: "process.argv"
+ * CODE        code out of text: "eval", "Function", "AsyncFunction", "GeneratorFunction",
+ *             "constructor" (f.constructor("...")), "setTimeout(string)", "import(*)", "import" (of
+ *             a file that programs can write). via "constant": the text is known and was read too
+ * ENV         "process.env", "process.env.HOME", "Deno.env", "Bun.env", "import.meta.env"
+ * DYNAMIC     a computed member of a global object that folding does not reveal: "globalThis[*]"
+ * PROTOTYPE   "__proto__", "Object.setPrototypeOf", "Object.prototype.x", "Array.prototype.map"
+ * (set), "constructor.prototype", "Object.defineProperty"(on one of these) STRING      a constant
+ * text of 3 bytes or more, after folding. via: how it came about if not plainly: "concat",
+ * "escape", "base64", "charcode", "join", "reverse", "replace", "template". key: the name that it
+ * is assigned to, if any COMMENT     its text, without the marks INVISIBLE   "U+202E": a character
+ * that is not seen, or turns the text around. via "comment", "string", "code" ESCAPE      an
+ * identifier that is written with escapes: the name it really is LOOP        an evident endless
+ * one: "while(true)", "for(;;)", "do-while(true)": no break, return, throw, await or yield in it
+ * TOOL        "server.tool", "server.*", "*": which can be reached. via "import", "chain", "alias"
+ * PERMISSION  "filesystem.read", "filesystem.write", "network", "process", "environment"
+ * FLOW        "crm.find > mail.send": what the first answers can get into arguments of the second
+ */
+#define CS_FACTS(X)             \
+    X(IMPORT, "import")         \
+    X(CALL, "call")             \
+    X(MEMBER, "member")         \
+    X(CODE, "code")             \
+    X(ENV, "env")               \
+    X(DYNAMIC, "dynamic")       \
+    X(PROTOTYPE, "prototype")   \
+    X(STRING, "string")         \
+    X(COMMENT, "comment")       \
+    X(INVISIBLE, "invisible")   \
+    X(ESCAPE, "escape")         \
+    X(LOOP, "loop")             \
+    X(TOOL, "tool")             \
+    X(PERMISSION, "permission") \
+    X(FLOW, "flow")
+
+enum cs_fact_kind {
+#define X(id, word) CS_FACT_##id,
+    CS_FACTS(X)
+#undef X
+        CS_FACT_COUNT
+};
+
+#define CS_FACTS_MOST      4000         /* of one program and what it imports; then "truncated" */
+#define CS_FACT_NAME_BYTES 600          /* of a name; longer ones are cut, and via says "+cut" */
+#define CS_FACTS_BYTES     (512u << 10) /* of the message */
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * The judge: facts about a program, and the circumstances it is sent in, become a verdict.
+ *
+ * Runs in: daemon, loop thread. Pure over its arguments and a policy that was read.
+ * Owner:   everything in a verdict lives in the arena it was made with.
+ * Failure: facts that cannot be read, or that say that there is more, are a finding of their own
+ *          ("unreadable", HIGH at least): fail closed. Nothing here can open the wall.
+ *
+ * Rules are data: default.json beside this file, overlaid by the section `risk` of the policy file.
+ *
+ *     {"risk": {"environment": "prod",
+ *               "rules": [{"id": "no-ftp", "level": "HIGH",
+ *                          "when": {"fact": "import", "name": ["ftp", "node:ftp"]},
+ *                          "reason": "...", "mitigation": "..."},
+ *                         {"id": "eval", "level": "CRITICAL"},         another level for one of
+ * ours
+ *                         {"id": "env", "level": "OFF"}],
+ *               "then": {"HIGH": "ask", "CRITICAL": "deny"},
+ *               "principals": {"ci-*": {"HIGH": "allow"}},
+ *               "limits": {"MEDIUM": {"memory": ..., "wall_clock": ...}}}}
+ *
+ * `when`: `fact` a kind of base/facts.h; `name` globs, one of which fits; `like` a pattern
+ * (base/regex.h) that is found in it; `via`, `key` globs; `at_least` so many different ones;
+ * `environment` a glob; `all` a list of further conditions that hold too.
+ */
+#ifndef CS_POLICY_JUDGE_H
+#define CS_POLICY_JUDGE_H
+
+#include "policy/flows.h"
+#include "policy/policy.h"
+
+struct cs_detector;
+
+/* What the program can reach: a tool as tools/ knows it, with what policy says of it. */
+struct cs_reached {
+    struct cs_tool_view tool;
+    unsigned labels; /* CS_LABEL_* */
+    enum cs_grant grant;
+};
+
+struct cs_finding {
+    struct cs_str id; /* of the rule */
+    enum cs_risk level;
+    uint32_t line, column; /* 0: the whole program */
+    struct cs_str module;  /* empty: the program itself */
+    struct cs_str reason, mitigation;
+    struct cs_str what; /* the name of the fact, made visible and cut; may be empty */
+};
+
+/* A way that data can take from one server to another, as the text shows. */
+struct cs_evident_flow {
+    struct cs_str from, to; /* "crm.find" */
+    uint32_t line, column;
+};
+
+/* What else weighs. Everything is lent. */
+struct cs_circumstances {
+    struct cs_str principal, tenant, intent;
+    const char *language;
+    struct cs_str source;         /* of a guest: nobody has parsed it */
+    uint32_t sensitive_inputs;    /* personal values and secrets that were found in the inputs */
+    uint32_t lately, lately_bad;  /* executions of this principal in the last hour; of them denied,
+                                   * by person or policy, or ended by a limit or the wall */
+    struct cs_detector *detector; /* for credentials in constants; NULL: they are not looked for */
+    /* Every tool there is, i = 0, 1, ... until false; NULL: none. */
+    bool (*tool)(void *ctx, size_t i, struct cs_tool_view *tool);
+    void *ctx;
+};
+
+/* `facts` is the worker's JSON, unchecked; empty of a guest, whose program nobody has parsed. */
+void cs_judge(const struct cs_policy *policy, struct cs_str facts,
+              const struct cs_circumstances *circumstances, const struct cs_limits *asked,
+              struct cs_arena *arena, struct cs_verdict *verdict);
+
+/* {"level", "action", "rule", "findings": [...], "reasons", "mitigations", "permissions", "tools",
+ * "flows", "limits"}: one member list for the card, `caisson assess -o json` and the record. */
+void cs_verdict_json(const struct cs_verdict *verdict, struct cs_buf *out);
+
+#endif
