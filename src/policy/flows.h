@@ -52,9 +52,10 @@ enum cs_standing {
 struct cs_tool_view {
     struct cs_target target;
     struct cs_str description; /* the server's words: foreign */
+    struct cs_str input;       /* JSON Schema of its arguments, as the server sent it */
     bool annotated;            /* it says something about itself */
     bool read_only, destructive, open_world;
-    bool trusted; /* its server's word counts */
+    bool trusted; /* its server's word counts: its `trust` is not "low" */
     enum cs_standing standing;
 };
 
