@@ -156,6 +156,13 @@ static int run_decide(struct cs_db *db, struct cs_op *op)
     return append(db, op);
 }
 
+static void tell_decided(const struct cs_op *op)
+{
+    tell(op);
+    if (!op->err.code)
+        cs_store_approval_over(op->store, op->rows);
+}
+
 static int run_use(struct cs_db *db, struct cs_op *op)
 {
     int used = cs_sql_do(db, CS_SQL_APPROVAL_USE, &op->err, "ss", op->id, op->tenant);
@@ -245,7 +252,7 @@ static const struct cs_op_kind
     kind_add = {.writes = true, .steps = true, .run = run_add, .tell = tell},
     kind_get = {.run = get, .tell = tell}, kind_list = {.run = run_list, .tell = tell},
     kind_decided = {.run = run_decided, .tell = tell},
-    kind_decide = {.writes = true, .steps = true, .run = run_decide, .tell = tell},
+    kind_decide = {.writes = true, .steps = true, .run = run_decide, .tell = tell_decided},
     kind_use = {.writes = true, .run = run_use, .tell = cs_op_tell_stored};
 
 void cs_store_approval_add(struct cs_store *store, const struct cs_approval_row *row, uint64_t most,

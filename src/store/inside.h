@@ -171,6 +171,8 @@ void cs_op_tell_stored(const struct cs_op *op);
 void cs_op_queue(struct cs_op *op);
 
 uv_loop_t *cs_store_loop(struct cs_store *store);
+/* Tells who watches approvals. */
+void cs_store_approval_over(struct cs_store *store, const struct cs_approval_row *row);
 
 /* For tests, which have less time. Before the first operation. */
 void cs_store_patience(struct cs_store *store, int ms);

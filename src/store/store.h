@@ -479,6 +479,11 @@ struct cs_grant_row;
 void cs_store_approval_decide(struct cs_store *s, const struct cs_approval_row *row,
                               const struct cs_grant_row *grant, const struct cs_entry *entries,
                               size_t entry_count, cs_approval_found *done, void *ctx);
+/* Hears, on the loop, of every question that is decided, expired or withdrawn through this store
+ * object; others are found by looking. There is one who is told; NULL: nobody. */
+void cs_store_watch_approvals(struct cs_store *s,
+                              void (*over)(void *ctx, const struct cs_approval_row *row),
+                              void *ctx);
 /* From approved and not used to used. CS_CONFLICT: it is not (any more). */
 void cs_store_approval_use(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                            cs_stored *done, void *ctx);
