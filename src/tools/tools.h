@@ -43,6 +43,8 @@ struct cs_tool {
     struct cs_str input, output; /* JSON Schemas as the server sent them; output may be empty */
     struct cs_str definition;    /* the whole item of tools/list */
     bool read_only, destructive, idempotent, open_world;
+    bool annotated;         /* it says at least one of these itself */
+    bool trusted;           /* its server's `trust` is not "low": its word counts */
     bool repeatable;        /* idempotent (reading is), and its server's word counts */
     enum cs_tool_risk risk; /* from the annotations and the server's trust */
     uint64_t server_hash;   /* of its server's entry as written: another one, another server */
