@@ -238,7 +238,7 @@ static const struct cs_verb keys_verbs[] = {
     LAST,
 };
 
-#define TENANT                                                                              \
+#define ASKERS                                                                              \
     {                                                                                       \
         "tenant", 0, "NAME", "whose execution asks or asked (default default)", NULL, false \
     }
@@ -246,12 +246,12 @@ static const struct cs_verb keys_verbs[] = {
 static const struct cs_option approvals_options[] = {
     {"all", 'a', NULL, "also those that are over, after the ones that wait", NULL, false},
     {"limit", 'n', "N", "how many (default 50)", NULL, false},
-    TENANT,
+    ASKERS,
     OUTPUT,
     END,
 };
 
-static const struct cs_option approvals_show_options[] = {TENANT, OUTPUT, END};
+static const struct cs_option approvals_show_options[] = {ASKERS, OUTPUT, END};
 
 static const struct cs_option approve_options[] = {
     {"session", 0, NULL, "for the rest of its session, not only this once", NULL, false},
@@ -262,7 +262,7 @@ static const struct cs_option approve_options[] = {
      false},
     {"reason", 'r', "TEXT", "kept with the answer", NULL, false},
     {"yes", 'y', NULL, "do not show it and ask: it was read", NULL, false},
-    TENANT,
+    ASKERS,
     OUTPUT,
     CONFIG,
     POLICY,
@@ -271,7 +271,7 @@ static const struct cs_option approve_options[] = {
 
 static const struct cs_option deny_options[] = {
     {"reason", 'r', "TEXT", "the program, and whoever waits for it, are told", NULL, false},
-    TENANT,
+    ASKERS,
     OUTPUT,
     CONFIG,
     POLICY,
