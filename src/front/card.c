@@ -43,7 +43,8 @@ static void put(const struct view *v, struct cs_str text)
         len += tab != NULL;
         text = cs_strn(text.at + len, text.len - len);
     }
-    fwrite(out.at, 1, out.len, v->f);
+    if (out.len)
+        fwrite(out.at, 1, out.len, v->f);
 }
 
 static struct cs_str text_of(struct view *v, struct cs_json_val object, const char *name)
