@@ -55,14 +55,27 @@ unsigned cs_policy_labels(const struct cs_policy *policy, const struct cs_tool_v
     return 0;
 }
 
+void cs_flow_place(struct cs_json_val arguments, struct cs_buf *place)
+{
+    (void)arguments;
+    (void)place;
+}
+
 struct cs_flow_verdict cs_policy_flow(const struct cs_policy *policy, struct cs_str principal,
-                                      unsigned have, const struct cs_target *target,
-                                      unsigned labels)
+                                      const struct cs_flow_source *came, size_t count,
+                                      const struct cs_flow_sink *sink)
 {
     (void)policy;
     (void)principal;
-    (void)have;
-    (void)target;
-    (void)labels;
+    (void)came;
+    (void)count;
+    (void)sink;
     return (struct cs_flow_verdict){.then = CS_GRANT_ALLOW};
+}
+
+unsigned cs_flow_part(const struct cs_flow_verdict *verdict, const struct cs_flow_source *came,
+                      const struct cs_flow_sink *sink)
+{
+    (void)sink;
+    return verdict->from & came->labels;
 }

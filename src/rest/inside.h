@@ -63,8 +63,9 @@ struct cs_rest {
     uv_loop_t *loop;
     struct cs_rest_options o;
     struct cs_visit *visits;
-    struct cs_schema *execution, *session, *decision, *replay; /* what bodies have to fit */
-    int64_t started;                                           /* ms since 1970 */
+    /* What bodies have to fit. */
+    struct cs_schema *execution, *session, *decision, *replay, *answer;
+    int64_t started; /* ms since 1970 */
 };
 
 struct cs_visit {
@@ -194,6 +195,12 @@ void cs_rest_delete_execution(struct cs_visit *v);
 void cs_rest_post_replay(struct cs_visit *v);
 void cs_rest_post_decision(struct cs_visit *v);
 
+void cs_rest_get_approvals(struct cs_visit *v);
+void cs_rest_get_approval(struct cs_visit *v);
+void cs_rest_post_approval(struct cs_visit *v);
+void cs_rest_get_grants(struct cs_visit *v);
+void cs_rest_delete_grant(struct cs_visit *v);
+
 void cs_rest_get_servers(struct cs_visit *v);
 void cs_rest_get_tools(struct cs_visit *v);
 void cs_rest_search_tools(struct cs_visit *v);
@@ -213,6 +220,13 @@ void cs_rest_get_artifacts(struct cs_visit *v);
 void cs_rest_get_artifact(struct cs_visit *v);
 void cs_rest_delete_artifact(struct cs_visit *v);
 void cs_rest_get_lineage(struct cs_visit *v);
+
+/* --- approvals.c, for the others --- */
+
+/* Members of an execution that waits for persons; none if it does not. */
+void cs_put_approvals(struct cs_json_writer *w, const struct cs_run *run);
+/* One of those it waits for, as an object; how many there are, and can be had. */
+size_t cs_put_open_approval(const struct cs_run *run, size_t i, struct cs_buf *out);
 
 /* --- executions.c, for the others --- */
 

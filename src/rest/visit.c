@@ -92,6 +92,7 @@ void cs_rest_close(struct cs_rest *rest)
     cs_schema_free(rest->session);
     cs_schema_free(rest->decision);
     cs_schema_free(rest->replay);
+    cs_schema_free(rest->answer);
     free(rest);
 }
 
@@ -373,7 +374,8 @@ int cs_rest_new(uv_loop_t *loop, const struct cs_rest_options *options, struct c
     if (cs_rest_schema(cs_buf_str(&openapi), "ExecutionRequest", &r->execution, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "SessionRequest", &r->session, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "Decision", &r->decision, err) < 0 ||
-        cs_rest_schema(cs_buf_str(&openapi), "ReplayRequest", &r->replay, err) < 0) {
+        cs_rest_schema(cs_buf_str(&openapi), "ReplayRequest", &r->replay, err) < 0 ||
+        cs_rest_schema(cs_buf_str(&openapi), "ApprovalAnswer", &r->answer, err) < 0) {
         cs_rest_close(r);
         return -1;
     }

@@ -8,6 +8,9 @@ struct cs_tool_view cs_guard_view(const struct cs_tool *t)
     return (struct cs_tool_view){
         .target = cs_gate_target(t),
         .description = t->description,
+        .input = t->input,
+        .annotated = t->annotated,
+        .trusted = t->trusted,
         .read_only = t->read_only,
         .destructive = t->destructive,
         .open_world = t->open_world,

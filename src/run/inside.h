@@ -98,8 +98,9 @@ struct cs_run {
     struct cs_run_watch watch;  /* of whoever started it; */
     void (*done)(void *ctx, const struct cs_result *result);
     void *ctx;
-    struct cs_run_seat *seats; /* and the others */
-    uint32_t telling;          /* seats that are left now are freed later */
+    struct cs_run_seat *seats;          /* and the others */
+    uint32_t telling;                   /* seats that are left now are freed later */
+    struct cs_open_approval *approvals; /* seats.c: what persons are asked now */
 
     struct cs_request request; /* lent by whoever starts it; copied if it has to wait */
     struct cs_str tenant, principal;
@@ -220,6 +221,10 @@ void cs_seats_log(struct cs_run *run, enum cs_level level, struct cs_str text);
 void cs_seats_output(struct cs_run *run, bool is_stderr, struct cs_str bytes);
 void cs_seats_progress(struct cs_run *run, struct cs_str json);
 void cs_seats_begun(struct cs_run *run);
+/* Whoever asks a person says so here when the question is stored, and again when it is over. */
+void cs_seats_approval(struct cs_run *run, const struct cs_approval_row *row);
+void cs_seats_approval_over(struct cs_run *run, const struct cs_approval_row *row);
+void cs_seats_free(struct cs_run *run);
 void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 
 /* envelope.c: as cs_envelope; where the hash of its place in the chain stands, or 0. */

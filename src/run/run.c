@@ -249,6 +249,7 @@ void cs_run_finish(struct cs_run *run)
     cs_resume_done(run);
     cs_journal_done(run);
     cs_trail_done(run);
+    cs_seats_free(run);
     cs_arena_done(&run->arena);
     free(run);
     if (r->closing)

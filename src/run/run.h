@@ -239,6 +239,11 @@ struct cs_run_watch {
     /* It is on record, and nothing refuses it any more. Of one that waits for an earlier one with
      * the same key: that one is. Not called without a store. */
     void (*begun)(void *ctx);
+    /* A person is asked whether it, or one of its calls, may go on; and that is over: decided,
+     * expired or withdrawn. It waits meanwhile, and its time stands still. Answers go the way that
+     * everybody's go: cs_approval_decide, see run/approvals.h. The row is lent. */
+    void (*approval)(void *ctx, const struct cs_approval_row *row);
+    void (*approval_over)(void *ctx, const struct cs_approval_row *row);
 };
 
 struct cs_runner_options {
@@ -326,12 +331,21 @@ const char *cs_run_id(const struct cs_run *run);
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
 /* "waiting", "running", "awaiting_approval" */
 const char *cs_run_phase(const struct cs_run *run);
+/* What persons are asked about it now, oldest first; how many there are, of which at most `most`
+ * are given. Lent until that changes. */
+struct cs_run_approval {
+    const char *id;
+    struct cs_str kind, risk, why;
+    int64_t created, expires;
+};
+size_t cs_run_approvals(const struct cs_run *run, struct cs_run_approval *open, size_t most);
 /* How many calls of tools it has made so far. */
 uint32_t cs_run_calls(const struct cs_run *run);
 /* What it has logged so far, like `logs` of its result; lent until it says more. */
 size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
 
-/* One more watcher, who hears what is said from now on, and `done`. `ask` is not used. */
+/* One more watcher, who hears what is said from now on, and `done`. `ask` is not used. What is
+ * asked already is known by cs_run_approvals. */
 struct cs_run_seat;
 struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *watch,
                                 void (*done)(void *ctx, const struct cs_result *result), void *ctx);
