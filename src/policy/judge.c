@@ -2,7 +2,6 @@
 #include "policy/judge.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -133,8 +132,8 @@ static void find(struct cs_case *k, struct findings *all, const struct cs_risk_r
     }
 }
 
-/* `why` is of ours or of the reader's: no foreign text. */
-static void unreadable(struct cs_case *k, struct findings *all, enum cs_risk least, const char *why)
+static struct cs_finding *unreadable(struct cs_case *k, struct findings *all, enum cs_risk least,
+                                     struct cs_str why)
 {
     enum cs_risk level = least;
     struct cs_str mitigation = {0};
@@ -146,12 +145,12 @@ static void unreadable(struct cs_case *k, struct findings *all, enum cs_risk lea
         level = level_of(k, rule) > least ? level_of(k, rule) : least;
         mitigation = cs_arena_dup(k->arena, rule->mitigation);
     }
-    all->at[all->count++] = (struct cs_finding){
-        .id = CS_STR("unreadable"),
-        .level = level,
-        .reason = cs_arena_dup(k->arena, cs_str(why)),
-        .mitigation = mitigation,
-    };
+    struct cs_finding *f = &all->at[all->count++];
+    *f = (struct cs_finding){.id = CS_STR("unreadable"),
+                             .level = level,
+                             .reason = cs_arena_dup(k->arena, why),
+                             .mitigation = mitigation};
+    return f;
 }
 
 /* The worst first; those of one level in the order of the text. Few: inserted. */
@@ -239,35 +238,63 @@ static void read_case(struct cs_case *k, struct cs_str facts, struct findings *a
         /* A worker that is itself would not say such a thing. */
         k->fact_count = 0;
         memset(k->start, 0, sizeof k->start);
-        unreadable(
-            k, all, CS_RISK_CRITICAL,
-            cs_arena_printf(k->arena, "the facts about the program cannot be read: %s", err.msg));
+        cs_wrap(&err, "the facts about the program cannot be read");
+        unreadable(k, all, CS_RISK_CRITICAL, cs_str(err.msg));
     } else if (read > 0) {
-        unreadable(k, all, CS_RISK_HIGH, "there is more in the program than the judge has seen");
+        unreadable(k, all, CS_RISK_HIGH,
+                   CS_STR("there is more in the program than the judge has seen"));
     }
+}
+
+static void open_case(struct cs_case *k, struct findings *all, struct cs_verdict *v)
+{
+    struct cs_risk_rules *rules = k->policy->risk;
+    k->rules = rules;
+    k->environment = k->c->environment.len ? k->c->environment : rules->environment;
+    all->at = cs_arena_alloc(k->arena, (FINDINGS_MOST + 2) * sizeof *all->at);
+    *v = (struct cs_verdict){.allowed = true, .risk = CS_RISK_LOW};
+}
+
+static void close_case(struct cs_case *k, struct findings *all, const struct cs_limits *asked,
+                       struct cs_verdict *v)
+{
+    cs_case_prepare(k, v);
+    for (uint32_t i = 0; i < k->rules->rule_count; i++) {
+        const struct cs_risk_rule *rule = &k->rules->rules[i];
+        if (!rule->off && !cs_str_is(rule->id, "unreadable"))
+            find(k, all, rule);
+    }
+    sort(all);
+    v->findings = all->at;
+    v->finding_count = all->count;
+    v->risk = all->count ? all->at[0].level : CS_RISK_LOW;
+    reasons(k, all, v);
+    decide(k, v);
+    settle(k->policy, v, asked, k->arena);
+    if (v->action == CS_GRANT_ASK)
+        add(k->arena, &v->mitigations, &v->mitigation_count, "a person is asked before it runs");
 }
 
 void cs_judge(const struct cs_policy *policy, struct cs_str facts, const struct cs_circumstances *c,
               const struct cs_limits *asked, struct cs_arena *arena, struct cs_verdict *v)
 {
-    struct cs_case k = {.policy = policy, .rules = policy->risk, .c = c, .arena = arena};
-    struct findings all = {cs_arena_alloc(arena, (FINDINGS_MOST + 1) * sizeof *all.at), 0};
-    k.environment = c->environment.len ? c->environment : policy->risk->environment;
-    *v = (struct cs_verdict){.allowed = true, .risk = CS_RISK_LOW};
+    struct cs_case k = {.policy = policy, .c = c, .arena = arena};
+    struct findings all = {0};
+    open_case(&k, &all, v);
     read_case(&k, facts, &all, v);
-    cs_case_prepare(&k, v);
-    for (uint32_t i = 0; i < k.rules->rule_count; i++) {
-        const struct cs_risk_rule *rule = &k.rules->rules[i];
-        if (!rule->off && !cs_str_is(rule->id, "unreadable"))
-            find(&k, &all, rule);
-    }
-    sort(&all);
-    v->findings = all.at;
-    v->finding_count = all.count;
-    v->risk = all.count ? all.at[0].level : CS_RISK_LOW;
-    reasons(&k, &all, v);
-    decide(&k, v);
-    settle(policy, v, asked, arena);
-    if (v->action == CS_GRANT_ASK)
-        add(arena, &v->mitigations, &v->mitigation_count, "a person is asked before it runs");
+    close_case(&k, &all, asked, v);
+}
+
+void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
+                         uint32_t column, const struct cs_circumstances *c,
+                         const struct cs_limits *asked, struct cs_arena *arena,
+                         struct cs_verdict *v)
+{
+    struct cs_case k = {.policy = policy, .c = c, .arena = arena};
+    struct findings all = {0};
+    open_case(&k, &all, v);
+    struct cs_finding *f = unreadable(&k, &all, CS_RISK_HIGH, shown(arena, why));
+    f->line = line;
+    f->column = column;
+    close_case(&k, &all, asked, v);
 }

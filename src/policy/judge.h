@@ -88,9 +88,23 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts,
               const struct cs_circumstances *circumstances, const struct cs_limits *asked,
               struct cs_arena *arena, struct cs_verdict *verdict);
 
+/* The same of a program that its reader did not get through: `why`, and where (0: nowhere). */
+void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
+                         uint32_t column, const struct cs_circumstances *circumstances,
+                         const struct cs_limits *asked, struct cs_arena *arena,
+                         struct cs_verdict *verdict);
+
 /* {"level", "action", "rule", "findings": [...], "reasons", "mitigations", "permissions", "tools",
  * "flows", "limits"}: one member list for the card, `caisson assess -o json` and the record. */
 void cs_verdict_json(const struct cs_verdict *verdict, struct cs_buf *out);
+
+/* The rules as they count under a policy, i = 0, 1, ... until false; for lists of them. */
+struct cs_rule_view {
+    struct cs_str id, reason, mitigation;
+    enum cs_risk level;
+    bool off;
+};
+bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_view *view);
 
 /* default.json: what counts where the policy says nothing else. */
 struct cs_str cs_risk_defaults(void);

@@ -14,6 +14,15 @@ struct cs_str cs_risk_defaults(void)
     return default_rules();
 }
 
+bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_view *view)
+{
+    if (i >= policy->risk->rule_count)
+        return false;
+    const struct cs_risk_rule *r = &policy->risk->rules[i];
+    *view = (struct cs_rule_view){r->id, r->reason, r->mitigation, r->level, r->off};
+    return true;
+}
+
 /* risk: memory, CPU share, wall clock. The rest does not depend on the risk. */
 static const struct {
     uint64_t memory, cpu, wall_clock;
