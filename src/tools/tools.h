@@ -95,6 +95,10 @@ struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct c
 bool cs_catalogue_listed(const struct cs_catalogue *catalogue, struct cs_str server);
 bool cs_catalogue_complete(const struct cs_catalogue *catalogue);
 
+/* SHA-256 of its definition in canonical form, description and all: what an answer of a person is
+ * about. */
+void cs_tool_definition_hash(const struct cs_tool *tool, unsigned char hash[32]);
+
 /* Compiled schema of a tool's input; NULL if it has none that can be used: then anything that is an
  * object may be sent. Compiled when first wanted, kept with the catalogue. */
 const struct cs_schema *cs_tool_input(const struct cs_tool *tool);
