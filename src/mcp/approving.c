@@ -73,14 +73,18 @@ static struct cs_approval_rules rules_of(const struct cs_mcp_call *call)
     return cs_policy_approvals(cs_runner_policy(cs_house_options(call)->runner));
 }
 
-/* Whoever is at the other end of the connection is the one whose execution asks. */
+/* Whoever is at the other end of the connection is the one whose execution asks: a key never
+ * answers that, and from some risk on nobody does. */
 static bool may_answer(const struct cs_mcp_call *call, const struct cs_approval_rules *rules,
                        const struct cs_approval_row *row)
 {
+    if (call->caller.key_id[0] || call->caller.role < CS_KEY_APPROVE ||
+        !cs_house_options(call)->store)
+        return false;
     bool alone = rules->four_eyes_off;
     for (int risk = 0; !alone && risk < (int)rules->four_eyes; risk++)
         alone = cs_str_is(row->risk, cs_risk_name((enum cs_risk)risk));
-    return alone && call->caller.role >= CS_KEY_APPROVE && cs_house_options(call)->store;
+    return alone;
 }
 
 static void read_card(struct cs_house_approval *a, const struct cs_approval_row *row)

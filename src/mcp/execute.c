@@ -259,7 +259,7 @@ static void start(struct cs_house_job *e)
     request.customs = e->wish.customs;
     request.custom_count = e->wish.custom_count;
     request.principal = cs_str(caller->principal);
-    request.actor_type = caller->key_id[0] ? CS_STR("key") : CS_STR("local");
+    request.actor_type = caller->key_id[0] ? CS_STR("key") : CS_STR("agent");
     request.tenant = cs_str(caller->tenant);
     request.session = cs_str(e->session);
     request.trace = e->call->trace;

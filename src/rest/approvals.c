@@ -329,8 +329,8 @@ static void put_open(struct cs_json_writer *w, const struct cs_run_approval *ope
     cs_put_text(w, "kind", open->kind);
     cs_put_text(w, "risk", open->risk);
     cs_put_text(w, "why", open->why);
-    cs_put_time(w, "created_at", open->created);
-    cs_put_time(w, "expires_at", open->expires);
+    cs_put_time(w, "created", open->created);
+    cs_put_time(w, "expires", open->expires);
     cs_json_close(w, '}');
 }
 
