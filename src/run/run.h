@@ -135,6 +135,7 @@ struct cs_call {
     bool repeatable;            /* read-only or idempotent, by the tool's word or by policy */
     bool cached;                /* the answer came from the cache */
     bool by_policy;             /* denied, and not because there is no such tool */
+    struct cs_str approved_by;  /* who let it through, if somebody had to; else empty */
     struct cs_str error, drift; /* empty: none */
 };
 
@@ -218,9 +219,11 @@ struct cs_result {
     struct cs_str not_replayable; /* why it cannot be replayed; empty: it can */
     struct cs_trace trace;        /* of this execution; its parent is the request's */
     unsigned char parent_span[8];
-    int64_t started_us;    /* since 1970 */
-    uint64_t tokens_saved; /* estimated: see docs/observability.md */
-    uint64_t queued_us;    /* it waited this long for its turn */
+    int64_t started_us;        /* since 1970 */
+    uint64_t tokens_saved;     /* estimated: see docs/observability.md */
+    uint64_t queued_us;        /* it waited this long for its turn */
+    uint64_t waited_us;        /* ... and this long for persons: it is in no other time */
+    struct cs_str approved_by; /* who let it run, if somebody had to; else empty */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
     struct cs_limits limits;
