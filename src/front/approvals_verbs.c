@@ -403,9 +403,10 @@ static void revoke_it(struct approvals *a)
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
     struct cs_caller caller = cs_caller_local();
+    /* Canonical: no space, names sorted. */
     cs_json_open(&w, '{');
-    put_text(&w, "grant", id_of(a));
     put_text(&w, "channel", CS_STR("terminal"));
+    put_text(&w, "grant", id_of(a));
     cs_json_close(&w, '}');
     const struct cs_entry entry = {.event = CS_STR("grant.revoked"),
                                    .tenant = cs_str(a->tenant),
