@@ -340,13 +340,14 @@ static void print_grants(const struct cs_grant_row *rows, size_t count)
         else
             cs_buf_printf(&what, "%s%.*s", g->session.len ? "session " : "exactly that program",
                           CS_STR_ARG(g->session));
-        struct cs_str cells[] = {g->id,
-                                 g->scope,
-                                 g->principal,
-                                 g->by,
-                                 cs_str(g->expires ? cs_time_text(g->expires, until) : "revoked"),
-                                 g->approval,
-                                 cs_buf_str(&what)};
+        struct cs_str cells[] = {
+            g->id,
+            g->scope,
+            g->principal,
+            g->by,
+            cs_str(g->expires ? cs_time_text(g->expires, until) : "it is revoked"),
+            g->approval,
+            cs_buf_str(&what)};
         cs_table_add(&table, cells, "");
     }
     cs_table_print(&table, stdout, cs_table_width(stdout));
