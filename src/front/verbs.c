@@ -683,7 +683,7 @@ const struct cs_verb cs_verbs[] = {
      "Without a terminal --yes is needed: nobody can have read it here. What is CRITICAL needs "
      "somebody else than the one who asked (approvals.four_eyes of the policy).\n"
      "\n"
-     "The exit status is 0 if it was answered; 3 if you may not answer it; 1 if somebody was "
+     "The exit status is 0 if it was answered; 3 if you may not answer it; 2 if somebody was "
      "first, or its time was over.\n"
      "\n"
      "Examples:\n"
