@@ -184,7 +184,7 @@ def test_another_program_is_asked_for_again(t):
         answer(d, pending(t, d, boss)[0], "deny", boss)
         t.equal(waits.get().json()["status"], "failed", "the grant was taken back")
     for event, count in (("approval.asked", 3), ("approval.decided", 3), ("grant.made", 1), ("grant.revoked", 1)):
-        found = t.caisson("audit", "-o", "json", "--event", event).json()["entries"]
+        found = t.caisson("audit", "list", "--event", event, "-o", "json").json()["entries"]
         t.equal(len(found), count, event)
 
 
