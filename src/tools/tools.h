@@ -43,6 +43,8 @@ struct cs_tool {
     struct cs_str input, output; /* JSON Schemas as the server sent them; output may be empty */
     struct cs_str definition;    /* the whole item of tools/list */
     bool read_only, destructive, idempotent, open_world;
+    bool annotated;         /* it says at least one of these itself */
+    bool trusted;           /* its server's `trust` is not "low": its word counts */
     bool repeatable;        /* idempotent (reading is), and its server's word counts */
     enum cs_tool_risk risk; /* from the annotations and the server's trust */
     uint64_t server_hash;   /* of its server's entry as written: another one, another server */
@@ -69,6 +71,11 @@ void cs_tools_close(struct cs_tools *tools, void (*closed)(void *ctx), void *ctx
  * shell; 10 s at most. Appended. */
 int cs_tools_command(const char *command, struct cs_buf *printed, struct cs_err *err);
 
+/* A value of another file, with ${env:X} and its like as in a configuration whose folder this is.
+ * Appended. */
+int cs_tools_expand(struct cs_str text, const char *folder, struct cs_buf *value,
+                    struct cs_err *err);
+
 /* --- what there is --- */
 
 /* The newest snapshot, with a reference for the caller. */
@@ -92,6 +99,10 @@ struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct c
 /* Is it known what that server offers, or what each of them does? */
 bool cs_catalogue_listed(const struct cs_catalogue *catalogue, struct cs_str server);
 bool cs_catalogue_complete(const struct cs_catalogue *catalogue);
+
+/* SHA-256 of its definition in canonical form, description and all: what an answer of a person is
+ * about. */
+void cs_tool_definition_hash(const struct cs_tool *tool, unsigned char hash[32]);
 
 /* Compiled schema of a tool's input; NULL if it has none that can be used: then anything that is an
  * object may be sent. Compiled when first wanted, kept with the catalogue. */
