@@ -444,6 +444,7 @@ void cs_envelope(const struct cs_result *result, struct cs_buf *out);
  * of at most `tokens` tokens by the estimate below, but 200 are always allowed.
  *
  *     {"status", "execution_id", "session_id", "error": {"type", "message", "line", ...},
+ *      "risk": {"level", "approved_by", "reasons"} if it is HIGH or worse, or was denied,
  *      "calls", "calls_failed", "failed_calls": ["github/list: why"],
  *      "artifacts": [{"id", "name", "size"}], "result", "stderr", "stdout", "logs": ["text"],
  *      "log_lines_left_out"}
