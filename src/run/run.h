@@ -49,9 +49,10 @@ struct cs_request {
     struct cs_str intent;      /* what for, in words; or empty */
     struct cs_str key;         /* Idempotency-Key, or empty */
     struct cs_str fingerprint; /* of the request as its door saw it; with `key` */
-    struct cs_str actor_type;  /* "key", "local"; empty: "local" */
-    bool durable;              /* if this process dies, the next one goes on with it */
-    enum cs_clock clock;       /* EVENTS, or LIVE: it cannot be replayed then */
+    struct cs_str
+        actor_type; /* "key"; without one "agent" (it came over MCP) or "local"; empty: "local" */
+    bool durable;   /* if this process dies, the next one goes on with it */
+    enum cs_clock clock; /* EVENTS, or LIVE: it cannot be replayed then */
     enum cs_cache_mode cache;
     struct cs_trace trace; /* the caller's */
     /* Protection of personal data. A request can raise the level of the house (CS_PRIVACY_OFF: it
@@ -443,7 +444,8 @@ void cs_envelope(const struct cs_result *result, struct cs_buf *out);
  * digest.c: the short form for a model, from the long one (a result's, or one from the store): JSON
  * of at most `tokens` tokens by the estimate below, but 200 are always allowed.
  *
- *     {"status", "execution_id", "session_id", "error": {"type", "message", "line", ...},
+ *     {"status", "execution_id", "session_id", "waits_for",
+ *      "error": {"type", "message", "line", ...},
  *      "risk": {"level", "approved_by", "reasons"} if it is HIGH or worse, or was denied,
  *      "calls", "calls_failed", "failed_calls": ["github/list: why"],
  *      "artifacts": [{"id", "name", "size"}], "result", "stderr", "stdout", "logs": ["text"],
