@@ -340,13 +340,14 @@ static void print_grants(const struct cs_grant_row *rows, size_t count)
         else
             cs_buf_printf(&what, "%s%.*s", g->session.len ? "session " : "exactly that program",
                           CS_STR_ARG(g->session));
-        struct cs_str cells[] = {g->id,
-                                 g->scope,
-                                 g->principal,
-                                 g->by,
-                                 cs_str(g->expires ? cs_time_text(g->expires, until) : "revoked"),
-                                 g->approval,
-                                 cs_buf_str(&what)};
+        struct cs_str cells[] = {
+            g->id,
+            g->scope,
+            g->principal,
+            g->by,
+            cs_str(g->expires ? cs_time_text(g->expires, until) : "it is revoked"),
+            g->approval,
+            cs_buf_str(&what)};
         cs_table_add(&table, cells, "");
     }
     cs_table_print(&table, stdout, cs_table_width(stdout));
@@ -403,9 +404,10 @@ static void revoke_it(struct approvals *a)
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
     struct cs_caller caller = cs_caller_local();
+    /* Canonical: no space, names sorted. */
     cs_json_open(&w, '{');
-    put_text(&w, "grant", id_of(a));
     put_text(&w, "channel", CS_STR("terminal"));
+    put_text(&w, "grant", id_of(a));
     cs_json_close(&w, '}');
     const struct cs_entry entry = {.event = CS_STR("grant.revoked"),
                                    .tenant = cs_str(a->tenant),

@@ -589,6 +589,17 @@ const struct cs_verb cs_verbs[] = {
      "  echo 'print(1 + 1)' | caisson run - --language python\n"
      "  caisson run tidy.ts --workspace ./notes -o json\n",
      run_options, cs_verb_run, "Programs", NULL},
+    {"assess", "FILE | -e CODE | -", "what the judge thinks of a program, without running it",
+     "Compiles the program in the jail, judges what it can reach by the rules of the policy, and "
+     "prints each finding with its line. The exit status is 0 if it would run; 3 if a person "
+     "would be asked, or if it would be refused; 2 for a wrong command line; 5 if Caisson itself "
+     "failed.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson assess report.ts\n"
+     "  caisson assess -e 'return eval(inputs.code)' -o json\n"
+     "  caisson assess tidy.ts --environment prod -o sarif > tidy.sarif\n",
+     cs_assess_options, cs_verb_assess, NULL, NULL},
     {"serve", "", "open the doors: MCP over HTTP, and REST",
      "Listens on http://127.0.0.1:8002: MCP at /mcp, REST at /executions, /tools, /sessions and so "
      "on (GET /openapi.json describes it). Callers on this machine need no key, others do: "
@@ -672,7 +683,7 @@ const struct cs_verb cs_verbs[] = {
      "Without a terminal --yes is needed: nobody can have read it here. What is CRITICAL needs "
      "somebody else than the one who asked (approvals.four_eyes of the policy).\n"
      "\n"
-     "The exit status is 0 if it was answered; 3 if you may not answer it; 1 if somebody was "
+     "The exit status is 0 if it was answered; 3 if you may not answer it; 2 if somebody was "
      "first, or its time was over.\n"
      "\n"
      "Examples:\n"

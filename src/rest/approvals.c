@@ -198,7 +198,11 @@ static void on_found(void *ctx, const struct cs_err *err, const struct cs_approv
 {
     struct cs_visit *v = ctx;
     const struct cs_approval_row *row = found(v, err, rows, count);
-    if (row)
+    if (!row)
+        return;
+    if (v->x && cs_visit_accepts(v, "text/html", "application/json"))
+        cs_visit_approval_page(v, row);
+    else
         answer_approval(v, row);
 }
 
@@ -236,6 +240,16 @@ static void say_late(struct cs_visit *v, const struct cs_err *err,
                        when);
 }
 
+/* Whoever pressed a button looks at the page again. */
+static void show_again(struct cs_visit *v)
+{
+    CS_AUTO_BUF struct cs_buf place = {0};
+    cs_buf_puts(&place, "/approvals/");
+    cs_put_percent(&place, v->parts[0]);
+    cs_visit_set(v, "Location", cs_buf_str(&place));
+    cs_visit_reply(v, 303, NULL, (struct cs_str){0});
+}
+
 static void on_decided(void *ctx, const struct cs_err *err, const struct cs_approval_row *row)
 {
     struct cs_visit *v = ctx;
@@ -249,6 +263,8 @@ static void on_decided(void *ctx, const struct cs_err *err, const struct cs_appr
         no_approval(v);
     else if (err->code != CS_OK)
         cs_visit_fail(v, 0, err);
+    else if (v->x && cs_visit_is_form(v))
+        show_again(v);
     else
         answer_approval(v, row);
 }
@@ -313,7 +329,16 @@ static void on_asked_for(void *ctx, const struct cs_err *err, const struct cs_ap
 void cs_rest_post_approval(struct cs_visit *v)
 {
     struct cs_err err = {0};
-    if (cs_rest_read_object(cs_exchange_body(v->x), v->rest->answer, &v->body, &v->arena, &err) < 0)
+    struct cs_str body = cs_exchange_body(v->x);
+    if (cs_visit_is_form(v)) {
+        CS_AUTO_BUF struct cs_buf json = {0};
+        if (cs_rest_form_json(body, &json, &err) < 0) {
+            cs_visit_fail(v, 0, &err);
+            return;
+        }
+        body = cs_arena_dup(&v->arena, cs_buf_str(&json));
+    }
+    if (cs_rest_read_object(body, v->rest->answer, &v->body, &v->arena, &err) < 0)
         cs_visit_fail(v, 0, &err);
     else
         look(v, on_asked_for);
@@ -329,8 +354,8 @@ static void put_open(struct cs_json_writer *w, const struct cs_run_approval *ope
     cs_put_text(w, "kind", open->kind);
     cs_put_text(w, "risk", open->risk);
     cs_put_text(w, "why", open->why);
-    cs_put_time(w, "created_at", open->created);
-    cs_put_time(w, "expires_at", open->expires);
+    cs_put_time(w, "created", open->created);
+    cs_put_time(w, "expires", open->expires);
     cs_json_close(w, '}');
 }
 

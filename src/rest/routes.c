@@ -46,7 +46,7 @@ static const struct cs_route routes[] = {
     {"GET", "/approvals/{approval_id}", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "getApproval",
      "approvals", "One question, with the card that a person decides by", "", "200:Approval", "404",
      cs_rest_get_approval},
-    {"POST", "/approvals/{approval_id}", CS_NEED_APPROVE, CS_BODY_JSON, "ApprovalAnswer",
+    {"POST", "/approvals/{approval_id}", CS_NEED_APPROVE, CS_BODY_FORM, "ApprovalAnswer",
      "answerApproval", "approvals", "Answer it; the first answer counts", "", "200:Approval",
      "404 409 413 415", cs_rest_post_approval},
     {"GET", "/grants", CS_NEED_APPROVE, CS_BODY_NONE, NULL, "listGrants", "approvals",

@@ -16,6 +16,7 @@
 #define LEAST_TOKENS 200
 #define NAME_BYTES   80
 #define NAME_TOKENS  48 /* 32 hex digits are up to 43 */
+#define WAITS_TOKENS 100
 #define LINE_CHARS   500
 #define STACK_TOKENS 120
 #define NOTE_TOKENS  70
@@ -386,6 +387,7 @@ static void compose(struct digest *d)
     put_name(d, "status");
     put_name(d, "execution_id");
     put_name(d, "session_id");
+    put_head(d, "waits_for", text_of(d, d->root, "waits_for"), WAITS_TOKENS);
     if (d->tokens >= LEAST_TOKENS) {
         put_cached(d);
         put_error(d);
