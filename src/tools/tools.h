@@ -84,6 +84,11 @@ void cs_tools_close(struct cs_tools *tools, void (*closed)(void *ctx), void *ctx
  * shell; 10 s at most. Appended. */
 int cs_tools_command(const char *command, struct cs_buf *printed, struct cs_err *err);
 
+/* A value of another file, with ${env:X} and its like as in a configuration whose folder this is.
+ * Appended. */
+int cs_tools_expand(struct cs_str text, const char *folder, struct cs_buf *value,
+                    struct cs_err *err);
+
 /* --- what there is --- */
 
 /* The newest snapshot, with a reference for the caller. */
