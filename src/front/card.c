@@ -325,6 +325,18 @@ static void put_code(struct view *v, struct cs_str code, const struct marks *mar
     left_out(v, hidden);
 }
 
+/* What was too long for the card: the member beside it says how long it is. */
+static void put_cut(struct view *v, struct cs_json_val object, const char *name)
+{
+    char member[48];
+    int64_t bytes = 0;
+    snprintf(member, sizeof member, "%s_cut_from_bytes", name);
+    if (!cs_json_i64(cs_json_get(object, member), &bytes))
+        return;
+    fprintf(v->f, "         %s... cut: there are %" PRId64 " bytes of it; the hash is of all%s\n",
+            style(v, "\033[1;31m"), bytes, style(v, "\033[0m"));
+}
+
 static void put_hash(struct view *v, struct cs_str hash)
 {
     if (!hash.len)
@@ -349,9 +361,11 @@ static void put_program(struct view *v, struct cs_json_val findings)
     put_hash(v, text_of(v, program, "code_hash"));
     fputc('\n', v->f);
     put_code(v, code, &marks);
+    put_cut(v, program, "code");
     if (inputs.len && !cs_str_is(inputs, "null")) {
         fputs("  its inputs: ", v->f);
         put_line(v, inputs);
+        put_cut(v, program, "inputs_preview");
     }
 }
 
@@ -381,18 +395,23 @@ static void put_json(struct view *v, struct cs_json_val value)
     }
 }
 
-static void put_members(struct view *v, const char *name, struct cs_json_val value)
+/* What its server says about it, as far as it is true. */
+static void put_annotations(struct view *v, struct cs_json_val annotations)
 {
-    if (cs_json_count(value) == 0 && !text_of(v, cs_json_get(v->card, "call"), name).len)
-        return;
-    fprintf(v->f, "    %s: ", name);
-    if (cs_json_type(value) == CS_JSON_ARRAY)
-        put_list(v, value);
-    else if (cs_json_type(value) == CS_JSON_STRING)
-        put(v, cs_json_str(value, &v->arena));
-    else
-        put(v, cs_json_raw(value));
-    fputc('\n', v->f);
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    bool more = false, trusted = false, is;
+    cs_json_bool(cs_json_get(annotations, "trusted"), &trusted);
+    while (cs_json_next(annotations, &it, &key, &item)) {
+        if (cs_json_is(key, "trusted") || cs_json_is(key, "declared") || !cs_json_bool(item, &is) ||
+            !is)
+            continue;
+        fputs(more ? ", " : "    annotations: ", v->f);
+        put(v, cs_json_str(key, &v->arena));
+        more = true;
+    }
+    if (more)
+        fputs(trusted ? "\n" : " (its server's word)\n", v->f);
 }
 
 static void put_call(struct view *v)
@@ -409,9 +428,14 @@ static void put_call(struct view *v)
     if (says.len) {
         fputs("    its server says: ", v->f);
         put_line(v, says);
+        put_cut(v, call, "description");
     }
-    put_members(v, "annotations", cs_json_get(call, "annotations"));
-    put_members(v, "labels", cs_json_get(call, "labels"));
+    put_annotations(v, cs_json_get(call, "annotations"));
+    if (cs_json_count(cs_json_get(call, "labels"))) {
+        fputs("    labels: ", v->f);
+        put_list(v, cs_json_get(call, "labels"));
+        fputc('\n', v->f);
+    }
     struct cs_str standing = text_of(v, call, "standing");
     if (standing.len && !cs_str_is(standing, "known")) {
         fprintf(v->f, "    %sits definition is %s", style(v, "\033[1;31m"),
@@ -424,9 +448,11 @@ static void put_call(struct view *v)
     if (cs_json_type(before) > CS_JSON_NULL) {
         fputs("    it was:\n", v->f);
         put_json(v, before);
+        put_cut(v, call, "definition_before");
     }
     fputs("  with these arguments:\n", v->f);
     put_json(v, cs_json_get(call, "arguments"));
+    put_cut(v, call, "arguments");
 }
 
 /* --- flows, reach, limits --- */
@@ -445,14 +471,14 @@ static void put_labels(struct view *v, struct cs_json_val labels)
 
 static void put_flow(struct view *v, struct cs_json_val flow)
 {
-    int64_t call = 0;
+    int64_t call = 0, line = 0;
     struct cs_json_val data = cs_json_get(flow, "data");
-    fprintf(v->f, "    %s", style(v, "\033[1m"));
-    if (cs_json_count(data))
+    fputs("    ", v->f);
+    if (cs_json_count(data)) {
+        fputs(style(v, "\033[1m"), v->f);
         put_list(v, data);
-    else
-        fputs("what it answered", v->f);
-    fprintf(v->f, "%s from ", style(v, "\033[0m"));
+        fprintf(v->f, "%s from ", style(v, "\033[0m"));
+    }
     put(v, text_of(v, flow, "from"));
     if (cs_json_i64(cs_json_get(flow, "call"), &call) && call > 0)
         fprintf(v->f, ", call %" PRId64, call);
@@ -460,6 +486,8 @@ static void put_flow(struct view *v, struct cs_json_val flow)
     fprintf(v->f, " %s->%s ", style(v, "\033[1;31m"), style(v, "\033[0m"));
     put(v, text_of(v, flow, "to"));
     put_labels(v, cs_json_get(flow, "labels_to"));
+    if (cs_json_i64(cs_json_get(flow, "line"), &line) && line > 0)
+        fprintf(v->f, ", line %" PRId64, line);
     fputc('\n', v->f);
 }
 
@@ -554,12 +582,15 @@ bool cs_card_print(FILE *f, bool colour, bool details, const struct cs_approval_
         put(&v, cs_str(err.msg));
         fputs(". Do not approve it.\n", f);
     }
+    bool call = cs_str_is(row->kind, "call");
+    if (call) {
+        put_call(&v);
+        put_flows(&v, cs_json_get(v.card, "flows"), "which data would go where");
+    }
     put_findings(&v, findings);
     put_program(&v, findings);
-    put_call(&v);
-    put_flows(&v, cs_json_get(v.card, "flows"), "which data would go where");
-    if (cs_json_type(cs_json_get(v.card, "flows")) != CS_JSON_ARRAY)
-        put_flows(&v, cs_json_get(risk, "flows"), "data can flow, as its text shows");
+    if (!call)
+        put_flows(&v, cs_json_get(v.card, "flows"), "data can flow, as its text shows");
     put_reach(&v, risk);
     put_limits(&v);
     if (details) {

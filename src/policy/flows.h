@@ -17,13 +17,14 @@
  * (without the braces around the stars). The first rule that fits decides; then those built in:
  * private and untrusted data together with a way out is `ask`. `from` names labels that must all
  * have come in, `to` one of which the call must have; `tool` and `source` are patterns for where it
- * goes and where what is private came from.
+ * goes, and where what counts came from.
  *
  * Back home: private data that goes back to where it came from leaves nothing that was not there
  * (whoever reads an issue may comment on it), so it does not count, unless the rule says `back`.
  * Home is the same server, the same place there (owner, repository, project, workspace, ... as the
  * arguments name them: another repository is another place), and nobody who is addressed by the
- * call itself (to, recipient, url, ...: a mail server sends to everybody). What is untrusted counts
+ * call itself (to, recipient, url, ...: a mail server sends to everybody). A call whose arguments
+ * name no place does not say that it was another one. What is untrusted counts
  * wherever it came from: what it does is talk somebody into the call.
  */
 #ifndef CS_POLICY_FLOWS_H
@@ -61,6 +62,8 @@ struct cs_tool_view {
 
 /* "private, untrusted" */
 void cs_labels_text(unsigned labels, struct cs_buf *out);
+/* ["private", "untrusted"] */
+void cs_labels_json(unsigned labels, struct cs_json_writer *w);
 /* 0: there is no such label. */
 unsigned cs_label_parse(struct cs_str word);
 

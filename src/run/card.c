@@ -235,19 +235,6 @@ void cs_card_program(struct cs_run *run, struct cs_question_want *want, struct c
     put_tail(&w, run, &run->result.verdict.limits, false);
 }
 
-void cs_labels_json(struct cs_json_writer *w, const char *key, unsigned labels)
-{
-    cs_json_key(w, key);
-    cs_json_open(w, '[');
-    for (unsigned bit = 1; bit <= CS_LABEL_INTERNAL; bit <<= 1) {
-        CS_AUTO_BUF struct cs_buf name = {0};
-        cs_labels_text(labels & bit, &name);
-        if (name.len)
-            cs_json_put_str(w, cs_buf_str(&name));
-    }
-    cs_json_close(w, ']');
-}
-
 static void put_annotations(struct cs_json_writer *w, const struct cs_tool *t)
 {
     cs_json_key(w, "annotations");
@@ -285,7 +272,8 @@ static void put_call(struct cs_json_writer *w, struct cs_gate_call *c)
     text(w, "tool", t->name);
     put_cut(w, "description", cs_utf8_cut(t->description, DESCRIPTION_SHOWN), t->description.len);
     put_annotations(w, t);
-    cs_labels_json(w, "labels", cs_policy_labels(c->run->policy, &view, NULL));
+    cs_json_key(w, "labels");
+    cs_labels_json(cs_policy_labels(c->run->policy, &view, NULL), w);
     word(w, "standing", c->changed ? "changed" : standings[view.standing]);
     put_arguments(w, cs_buf_str(&c->arguments));
     cs_canon_hash(cs_buf_str(&c->arguments), hash);
@@ -315,11 +303,4 @@ void cs_card_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
     cs_flows_json(c, flow, &w);
     cs_json_close(&w, ']');
     put_tail(&w, run, &run->result.limits, true);
-}
-
-void cs_approval_text(const struct cs_approval_row *row, size_t bytes, struct cs_buf *out)
-{
-    (void)row;
-    (void)bytes;
-    (void)out;
 }

@@ -259,7 +259,8 @@ static void put_to(struct writing *wr)
 {
     const struct cs_tool *t = wr->call->tool;
     put_name(wr->w, "to", t->server, t->name);
-    cs_labels_json(wr->w, "labels_to", wr->sink.labels);
+    cs_json_key(wr->w, "labels_to");
+    cs_labels_json(wr->sink.labels, wr->w);
     cs_json_close(wr->w, '}');
 }
 
@@ -269,7 +270,8 @@ static void put_source(struct writing *wr, const struct cs_came *c, unsigned par
     put_name(wr->w, "from", c->server, c->tool);
     cs_json_key(wr->w, "call");
     cs_json_put_u64(wr->w, c->call);
-    cs_labels_json(wr->w, "labels", part);
+    cs_json_key(wr->w, "labels");
+    cs_labels_json(part, wr->w);
     put_data(wr, c->server);
     put_to(wr);
 }

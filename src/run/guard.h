@@ -102,9 +102,6 @@ void cs_card_program(struct cs_run *run, struct cs_question_want *want, struct c
 void cs_card_call(struct cs_gate_call *call, const struct cs_flow_verdict *flow,
                   struct cs_question_want *want, struct cs_buf *card);
 
-/* "key": ["private", ...] */
-void cs_labels_json(struct cs_json_writer *w, const char *key, unsigned labels);
-
 /* --- flows.c --- */
 
 /* Something has come in by this call. */

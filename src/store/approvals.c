@@ -120,10 +120,13 @@ static int run_list(struct cs_db *db, struct cs_op *op)
     int64_t before, now = cs_time_ms(), limit = (int64_t)op->limit, cards = (int64_t)op->number;
     if (seq_of(db, op, &before) < 0)
         return -1;
-    sqlite3_stmt *s = op->text.len ? cs_sql_ask(db, CS_SQL_APPROVALS_IN, &op->err, "iisiis", now,
-                                                cards, op->tenant, before, limit, op->text)
-                                   : cs_sql_ask(db, CS_SQL_APPROVALS, &op->err, "iisii", now, cards,
-                                                op->tenant, before, limit);
+    sqlite3_stmt *s;
+    if (op->text.len && !cs_str_is(op->text, "expired"))
+        s = cs_sql_ask(db, CS_SQL_APPROVALS_IN, &op->err, "iisiis", now, cards, op->tenant, before,
+                       limit, op->text);
+    else
+        s = cs_sql_ask(db, op->text.len ? CS_SQL_APPROVALS_EXPIRED : CS_SQL_APPROVALS, &op->err,
+                       "iisii", now, cards, op->tenant, before, limit);
     return read_rows(db, s, true, op);
 }
 

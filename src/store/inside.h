@@ -129,8 +129,8 @@ struct cs_op {
     size_t given_at;
     const struct cs_sum *sums; /* there too */
     size_t sum_count;
-    const struct cs_seen_row *seen; /* there too, `limit` of them */
-    const struct cs_str *ids;       /* the same */
+    const struct cs_str *ids; /* the same, `limit` of them */
+    struct cs_seen_list seen; /* the same */
     struct cs_str tenant, id;
     struct cs_str text; /* a state, a content, a new id */
     int64_t when;

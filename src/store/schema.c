@@ -170,7 +170,8 @@ const char *const cs_migrations[] = {
     " answer TEXT NOT NULL DEFAULT '', decided_by TEXT NOT NULL DEFAULT '',"
     " channel TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',"
     " used INTEGER NOT NULL DEFAULT 0, card TEXT NOT NULL);"
-    "CREATE INDEX approvals_tenant ON approvals (tenant, state);"
+    "CREATE INDEX approvals_tenant ON approvals (tenant);"
+    "CREATE INDEX approvals_state ON approvals (tenant, state);"
     "CREATE INDEX approvals_execution ON approvals (execution);"
     "CREATE INDEX approvals_pending ON approvals (expires) WHERE state = 'pending';"
     "CREATE INDEX approvals_decided ON approvals (decided) WHERE decided > 0;"
@@ -180,6 +181,7 @@ const char *const cs_migrations[] = {
     " server TEXT NOT NULL, tool TEXT NOT NULL, definition BLOB NOT NULL,"
     " created INTEGER NOT NULL, expires INTEGER NOT NULL, made_by TEXT NOT NULL,"
     " approval TEXT NOT NULL, arguments TEXT NOT NULL);"
+    "CREATE INDEX grants_tenant ON grants (tenant);"
     "CREATE INDEX grants_binding ON grants (tenant, binding);"
     "CREATE INDEX grants_tool ON grants (tenant, server, tool) WHERE tool <> '';"
     "CREATE INDEX grants_session ON grants (session) WHERE session <> '';"
@@ -188,7 +190,8 @@ const char *const cs_migrations[] = {
     " server TEXT NOT NULL, entry INTEGER NOT NULL, tool TEXT NOT NULL,"
     " definition BLOB NOT NULL, looked_at BLOB NOT NULL, server_since INTEGER NOT NULL,"
     " since INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0, seen INTEGER NOT NULL,"
-    " text TEXT NOT NULL, before TEXT NOT NULL DEFAULT '', UNIQUE (server, entry, tool));",
+    " text TEXT NOT NULL, before TEXT NOT NULL DEFAULT '', UNIQUE (server, entry, tool));"
+    "CREATE INDEX tools_seen_seen ON tools_seen (seen);",
 
     NULL,
 };

@@ -1,10 +1,27 @@
-/* Tools as they were seen: since when a server has one, how it was defined when somebody looked,
- * and how it is defined now. */
+/*
+ * Tools as they were seen: since when a server has one, how it was defined when somebody looked,
+ * and how it is defined now.
+ *
+ * A list in which everything is known is remembered as a whole, by its hash, as the row of a tool
+ * without a name: mostly a list is what it was, and nothing of it has to be looked at.
+ */
+#include "base/canon.h"
+#include "base/hash.h"
 #include "base/time.h"
 #include "store/inside.h"
 
 #define SEEN_MS   (6 * (int64_t)CS_STORE_HOUR_MS)  /* that it is still there is noted so often */
 #define FORGET_MS (366 * (int64_t)CS_STORE_DAY_MS) /* what was not seen for that long is gone */
+
+bool cs_seen_changed(const struct cs_seen_row *r)
+{
+    return memcmp(r->definition, r->looked_at, sizeof r->definition) != 0;
+}
+
+int64_t cs_seen_young_until(const struct cs_seen_row *r)
+{
+    return r->since - r->server_since > CS_SEEN_YOUNG ? r->since + CS_SEEN_YOUNG : 0;
+}
 
 static void tell(const struct cs_op *op)
 {
@@ -12,36 +29,32 @@ static void tell(const struct cs_op *op)
         op->done.seen(op->ctx, &op->err, op->count ? op->rows : NULL, op->err.code ? 0 : op->count);
 }
 
-/* 1: it is there, and `seen` says when it was last. */
-static int find(struct cs_db *db, const struct cs_seen_row *which, bool texts, struct cs_op *op,
-                struct cs_seen_row *r, int64_t *seen)
+/* 1: it is there. Its server, entry and name stay as they are. */
+static int find(struct cs_db *db, struct cs_op *op, struct cs_seen_row *r)
 {
-    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_SEEN_GET, &op->err, "sis", which->server,
-                                 (int64_t)which->entry, which->tool);
+    sqlite3_stmt *s =
+        cs_sql_ask(db, CS_SQL_SEEN_GET, &op->err, "sis", r->server, (int64_t)r->entry, r->tool);
     int got = cs_sql_next(db, s, &op->err);
     if (got <= 0)
         return got;
-    *r = *which;
-    r->text = r->before = (struct cs_str){0};
     cs_sql_hash(s, 0, r->definition);
     cs_sql_hash(s, 1, r->looked_at);
     r->server_since = sqlite3_column_int64(s, 2);
     r->since = sqlite3_column_int64(s, 3);
     r->changed = sqlite3_column_int64(s, 4);
-    *seen = sqlite3_column_int64(s, 5);
-    if (texts) {
-        r->text = cs_sql_str(s, 6, &op->arena);
-        r->before = cs_sql_str(s, 7, &op->arena);
+    if (cs_seen_changed(r) || !op->seen.count) {
+        r->text = cs_sql_str(s, 5, &op->arena);
+        r->before = cs_sql_str(s, 6, &op->arena);
     }
     cs_sql_leave(s);
     return 1;
 }
 
-/* Since when this server is known; `now` if it never was. */
+/* Since when this server is known; now, if it never was. */
 static int server_since(struct cs_db *db, struct cs_op *op, int64_t *since)
 {
-    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_SEEN_SINCE, &op->err, "si", op->seen[0].server,
-                                 (int64_t)op->seen[0].entry);
+    sqlite3_stmt *s =
+        cs_sql_ask(db, CS_SQL_SEEN_SINCE, &op->err, "si", op->seen.server, (int64_t)op->seen.entry);
     if (cs_sql_next(db, s, &op->err) < 0)
         return -1;
     int64_t there = sqlite3_column_int64(s, 0);
@@ -50,52 +63,95 @@ static int server_since(struct cs_db *db, struct cs_op *op, int64_t *since)
     return 0;
 }
 
-static int see(struct cs_db *db, struct cs_op *op, const struct cs_seen_row *now, int64_t server)
+static int add(struct cs_db *db, struct cs_op *op, const struct cs_seen_row *r, struct cs_str text)
 {
+    return cs_sql_do(db, CS_SQL_SEEN_ADD, &op->err, "sishhiiis", r->server, (int64_t)r->entry,
+                     r->tool, r->definition, r->definition, r->server_since, r->since, r->since,
+                     text) < 0
+               ? -1
+               : 0;
+}
+
+/* One tool of the list. */
+static int see(struct cs_db *db, struct cs_op *op, size_t i, int64_t server)
+{
+    CS_AUTO_BUF struct cs_buf text = {0};
+    struct cs_err ignored;
+    unsigned char now[32];
     struct cs_seen_row *r = cs_op_row(op, sizeof *r);
-    int64_t seen = 0, entry = (int64_t)now->entry;
-    int got = find(db, now, false, op, r, &seen);
+    *r = (struct cs_seen_row){
+        .server = op->seen.server, .entry = op->seen.entry, .tool = op->seen.tools[i]};
+    cs_canon_hash(op->seen.definitions[i], now);
+    if (cs_canon(op->seen.definitions[i], &text, &ignored) < 0 || text.len > CS_SEEN_TEXT)
+        cs_buf_clear(&text);
+    int got = find(db, op, r);
     if (got < 0)
         return -1;
     if (got == 0) {
-        *r = *now;
-        r->text = r->before = (struct cs_str){0};
-        memcpy(r->looked_at, now->definition, sizeof r->looked_at);
+        memcpy(r->definition, now, sizeof now);
+        memcpy(r->looked_at, now, sizeof now);
         r->server_since = server;
         r->since = op->when;
-        return cs_sql_do(db, CS_SQL_SEEN_ADD, &op->err, "sishhiiis", now->server, entry, now->tool,
-                         now->definition, now->definition, server, op->when, op->when, now->text);
+        return add(db, op, r, cs_buf_str(&text));
     }
-    if (memcmp(r->definition, now->definition, sizeof r->definition) != 0) {
-        memcpy(r->definition, now->definition, sizeof r->definition);
-        r->changed = op->when;
-        return cs_sql_do(db, CS_SQL_SEEN_CHANGE, &op->err, "hsisis", now->definition, now->text,
-                         op->when, now->server, entry, now->tool);
-    }
-    if (op->when - seen < SEEN_MS)
+    if (memcmp(r->definition, now, sizeof now) == 0)
         return 0;
-    return cs_sql_do(db, CS_SQL_SEEN_AGAIN, &op->err, "isis", op->when, now->server, entry,
-                     now->tool);
+    if (cs_sql_do(db, CS_SQL_SEEN_CHANGE, &op->err, "hsisis", now, cs_buf_str(&text), op->when,
+                  r->server, (int64_t)r->entry, r->tool) < 0)
+        return -1;
+    return find(db, op, r) < 0 ? -1 : 0;
+}
+
+/* The list as a whole: 1 it is known like this. */
+static int see_list(struct cs_db *db, struct cs_op *op)
+{
+    struct cs_seen_row whole = {.server = op->seen.server, .entry = op->seen.entry};
+    if (!op->seen.list)
+        return 0;
+    if (cs_sql_do(db, CS_SQL_SEEN_AGAIN, &op->err, "isii", op->when, whole.server,
+                  (int64_t)whole.entry, op->when - SEEN_MS) < 0)
+        return -1;
+    int got = find(db, op, &whole);
+    return got <= 0 ? got : memcmp(whole.definition, op->seen.list, 32) == 0;
+}
+
+static int keep_list(struct cs_db *db, struct cs_op *op, int64_t server)
+{
+    const struct cs_seen_row *rows = op->rows;
+    bool known = true;
+    struct cs_seen_row whole = {.server = op->seen.server,
+                                .entry = op->seen.entry,
+                                .server_since = server,
+                                .since = op->when};
+    if (!op->seen.list)
+        return 0;
+    for (size_t i = 0; i < op->count; i++)
+        known &= !cs_seen_changed(&rows[i]) && cs_seen_young_until(&rows[i]) <= op->when;
+    if (cs_sql_do(db, CS_SQL_SEEN_END, &op->err, "sis", whole.server, (int64_t)whole.entry,
+                  whole.tool) < 0)
+        return -1;
+    memcpy(whole.definition, op->seen.list, sizeof whole.definition);
+    return known ? add(db, op, &whole, CS_STR("")) : 0;
 }
 
 static int run_seen(struct cs_db *db, struct cs_op *op)
 {
     int64_t server = 0;
-    if (!op->limit)
-        return 0;
+    int known = see_list(db, op);
+    if (known != 0)
+        return known < 0 ? -1 : 0;
     if (server_since(db, op, &server) < 0)
         return -1;
-    for (size_t i = 0; i < op->limit; i++)
-        if (see(db, op, &op->seen[i], server) < 0)
+    for (size_t i = 0; i < op->seen.count; i++)
+        if (see(db, op, i, server) < 0)
             return -1;
-    return 0;
+    return keep_list(db, op, server);
 }
 
 static int run_get(struct cs_db *db, struct cs_op *op)
 {
-    struct cs_seen_row row;
-    int64_t seen;
-    int got = find(db, &op->row.seen, true, op, &row, &seen);
+    struct cs_seen_row row = op->row.seen;
+    int got = find(db, op, &row);
     if (got < 0)
         return -1;
     if (got == 0)
@@ -126,28 +182,29 @@ static const struct cs_op_kind
     kind_get = {.run = run_get, .tell = tell},
     kind_look = {.writes = true, .steps = true, .run = run_look, .tell = cs_op_tell_stored};
 
-void cs_store_tools_seen(struct cs_store *store, const struct cs_seen_row *rows, size_t count,
-                         int64_t now, cs_seen_found *done, void *ctx)
+static struct cs_str *give_all(struct cs_op *op, const struct cs_str *texts, size_t count)
+{
+    struct cs_str *copies = cs_op_give(op, texts, count * sizeof *texts);
+    for (size_t i = 0; i < count; i++)
+        copies[i].at = cs_op_give(op, texts[i].at, texts[i].len);
+    return copies;
+}
+
+void cs_store_tools_seen(struct cs_store *store, const struct cs_seen_list *list, int64_t now,
+                         cs_seen_found *done, void *ctx)
 {
     struct cs_op *op = cs_op_new(store, &kind_seen, ctx);
-    size_t bytes = count * sizeof *rows;
-    for (size_t i = 0; i < count; i++)
-        bytes += rows[i].server.len + rows[i].tool.len +
-                 (rows[i].text.len <= CS_SEEN_TEXT ? rows[i].text.len : 0);
-    cs_op_room(op, bytes, 3 * count + 1);
-    struct cs_seen_row *copies = cs_op_give(op, rows, count * sizeof *rows);
-    for (size_t i = 0; i < count; i++) {
-        struct cs_seen_row *r = &copies[i];
-        if (r->text.len > CS_SEEN_TEXT)
-            r->text.len = 0;
-        r->server.at = cs_op_give(op, r->server.at, r->server.len);
-        r->tool.at = cs_op_give(op, r->tool.at, r->tool.len);
-        r->text.at = cs_op_give(op, r->text.at, r->text.len);
-        r->before = (struct cs_str){0};
-    }
+    size_t bytes = list->server.len + 32 + 2 * list->count * sizeof(struct cs_str);
+    for (size_t i = 0; i < list->count; i++)
+        bytes += list->tools[i].len + list->definitions[i].len;
+    cs_op_room(op, bytes, 2 * list->count + 4);
+    op->seen = *list;
+    op->seen.server.at = cs_op_give(op, list->server.at, list->server.len);
+    op->seen.tools = give_all(op, list->tools, list->count);
+    op->seen.definitions = give_all(op, list->definitions, list->count);
+    if (list->list)
+        op->seen.list = cs_op_give(op, list->list, 32);
     op->done.seen = done;
-    op->seen = copies;
-    op->limit = count;
     op->when = now;
     cs_op_ask(op);
 }

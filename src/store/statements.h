@@ -220,11 +220,12 @@
     X(APPROVAL_SEQ, "SELECT seq FROM approvals WHERE id = ? AND tenant = ?")                       \
     X(APPROVALS, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"              \
                  " FROM approvals WHERE tenant = ?3 AND seq < ?4 ORDER BY seq DESC LIMIT ?5")      \
-    X(APPROVALS_IN,                                                                                \
-      "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"                         \
-      " FROM approvals WHERE tenant = ?3 AND seq < ?4 AND (state = ?6 AND"                         \
-      " (state <> 'pending' OR expires > ?1) OR ?6 = 'expired' AND state = 'pending'"              \
-      " AND expires <= ?1) ORDER BY seq DESC LIMIT ?5")                                            \
+    X(APPROVALS_IN, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"           \
+                    " FROM approvals WHERE tenant = ?3 AND seq < ?4 AND state = ?6"                \
+                    " AND (state <> 'pending' OR expires > ?1) ORDER BY seq DESC LIMIT ?5")        \
+    X(APPROVALS_EXPIRED, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"      \
+                         " FROM approvals WHERE tenant = ?3 AND seq < ?4 AND (+state = 'expired'"  \
+                         " OR +state = 'pending' AND expires <= ?1) ORDER BY seq DESC LIMIT ?5")   \
     X(APPROVAL_DECIDE,                                                                             \
       "UPDATE approvals SET state = ?1, answer = ?2, decided_by = ?3, channel = ?4,"               \
       " reason = ?5, decided = ?6 WHERE id = ?7 AND tenant = ?8 AND state = 'pending'"             \
@@ -259,14 +260,15 @@
                              " AND session <> ''")                                                 \
     X(OLD_GRANTS, "DELETE FROM grants WHERE expires > 0 AND expires <= ?")                         \
     X(SEEN_SINCE, "SELECT min(server_since) FROM tools_seen WHERE server = ? AND entry = ?")       \
-    X(SEEN_GET, "SELECT definition, looked_at, server_since, since, changed, seen, text, before"   \
+    X(SEEN_GET, "SELECT definition, looked_at, server_since, since, changed, text, before"         \
                 " FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")                    \
     X(SEEN_ADD, "INSERT INTO tools_seen (server, entry, tool, definition, looked_at,"              \
                 " server_since, since, seen, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")            \
     X(SEEN_CHANGE, "UPDATE tools_seen SET before = CASE WHEN definition = looked_at THEN text"     \
-                   " ELSE before END, definition = ?1, text = ?2, changed = ?3, seen = ?3"         \
+                   " ELSE before END, definition = ?1, text = ?2, changed = ?3"                    \
                    " WHERE server = ?4 AND entry = ?5 AND tool = ?6")                              \
-    X(SEEN_AGAIN, "UPDATE tools_seen SET seen = ? WHERE server = ? AND entry = ? AND tool = ?")    \
+    X(SEEN_AGAIN, "UPDATE tools_seen SET seen = ? WHERE server = ? AND entry = ? AND seen < ?")    \
+    X(SEEN_END, "DELETE FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")              \
     X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = ''"                       \
                  " WHERE server = ? AND tool = ? AND definition = ?")                              \
     X(OLD_SEEN, "DELETE FROM tools_seen WHERE seen < ?")

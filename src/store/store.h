@@ -525,15 +525,30 @@ struct cs_seen_row {
     unsigned char definition[32]; /* SHA-256 of the newest one, canonical */
     unsigned char looked_at[32];  /* of the one that somebody has looked at, or that was first */
     int64_t server_since, since, changed;
-    struct cs_str text, before; /* both of them, canonical JSON; empty: as the other, or too long */
+    struct cs_str text, before; /* both of them, canonical JSON; `before` is empty if nothing
+                                 * changed; either if it is too long */
 };
 typedef void cs_seen_found(void *ctx, const struct cs_err *err, const struct cs_seen_row *rows,
                            size_t count);
-#define CS_SEEN_TEXT (64u << 10) /* bytes of a definition that are kept */
-/* What there is now of one server (`definition` and `text` of each; all of the same server and
- * entry); the answer is how each of them stands, in their order, without texts. */
-void cs_store_tools_seen(struct cs_store *s, const struct cs_seen_row *rows, size_t count,
-                         int64_t now, cs_seen_found *done, void *ctx);
+#define CS_SEEN_TEXT  (64u << 10) /* bytes of a definition that are kept */
+#define CS_SEEN_YOUNG (5 * 60000) /* ms: younger than that, of a server that is older, is young */
+bool cs_seen_changed(const struct cs_seen_row *row);
+/* Until when it is young; 0: it came with its server. */
+int64_t cs_seen_young_until(const struct cs_seen_row *row);
+
+/* What a server offers now: `tools` and their `definitions` as it has sent them. The answer is how
+ * each of them stands, in their order, `before` of those that changed; no rows: all of them stood
+ * like this before, and nothing is to be said of any. `list` is a hash of the whole list; NULL:
+ * these are some of its tools. */
+struct cs_seen_list {
+    struct cs_str server;
+    uint64_t entry;
+    const unsigned char *list;
+    const struct cs_str *tools, *definitions;
+    size_t count;
+};
+void cs_store_tools_seen(struct cs_store *s, const struct cs_seen_list *list, int64_t now,
+                         cs_seen_found *done, void *ctx);
 /* The same of one tool, as it stands, with texts; CS_MISSING: it was never seen. */
 void cs_store_tool_seen(struct cs_store *s, struct cs_str server, uint64_t entry,
                         struct cs_str tool, cs_seen_found *done, void *ctx);

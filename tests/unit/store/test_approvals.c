@@ -451,80 +451,124 @@ static void grants_are_revoked_and_go_with_their_session(void **state)
 
 /* --- tools as they were seen --- */
 
+static size_t see_as(struct fixture *f, uint64_t entry, const char *const *tools, int64_t now,
+                     bool whole)
+{
+    struct cs_str names[8], definitions[8];
+    struct cs_seen_list list = {
+        .server = CS_STR("mail"), .entry = entry, .tools = names, .definitions = definitions};
+    CS_AUTO_BUF struct cs_buf all = {0};
+    unsigned char hash[32];
+    for (; tools[list.count]; list.count++) {
+        names[list.count] = cs_strn(tools[list.count] + 1, 1);
+        definitions[list.count] = cs_str(tools[list.count]);
+        cs_buf_puts(&all, tools[list.count]);
+    }
+    cs_sha256(cs_buf_str(&all), hash);
+    if (whole)
+        list.list = hash;
+    assert_int_equal(F(f, cs_store_tools_seen, f_seen, &list, now), CS_OK);
+    return f->count;
+}
+
+#define ENTRY (UINT64_MAX - 5)
+
 static void see(struct fixture *f, const char *const *tools, int64_t now)
 {
-    struct cs_seen_row rows[8] = {0};
-    size_t count = 0;
-    for (; tools[count]; count++) {
-        rows[count] = (struct cs_seen_row){.server = CS_STR("mail"),
-                                           .entry = UINT64_MAX - 5,
-                                           .tool = cs_strn(tools[count], 1),
-                                           .text = cs_str(tools[count])};
-        cs_sha256(cs_str(tools[count]), rows[count].definition);
-    }
-    assert_int_equal(F(f, cs_store_tools_seen, f_seen, rows, count, now), CS_OK);
-    assert_int_equal(f->count, count);
+    see_as(f, ENTRY, tools, now, false);
 }
 
 static bool changed(int i)
 {
-    return memcmp(seen[i].definition, seen[i].looked_at, 32) != 0;
+    return cs_seen_changed(&seen[i]);
 }
 
 static int look_up(struct fixture *f, const char *tool)
 {
-    return F(f, cs_store_tool_seen, f_seen, CS_STR("mail"), UINT64_MAX - 5, cs_str(tool));
+    return F(f, cs_store_tool_seen, f_seen, CS_STR("mail"), ENTRY, cs_str(tool));
 }
 
 static void a_changed_definition_stands_out_until_somebody_looks(void **state)
 {
     struct fixture *f = *state;
-    see(f, (const char *[]){"a1", "b1", NULL}, 1000);
+    see(f, (const char *[]){"\"a1\"", "\"b1\"", NULL}, 1000);
     assert_true(!changed(0) && !changed(1));
     assert_true(seen[1].since == 1000 && seen[1].server_since == 1000);
-    see(f, (const char *[]){"a2", "b1", "c1", NULL}, 2000);
-    assert_true(changed(0) && !changed(1) && !changed(2));
+    see(f, (const char *[]){"\"a2\"", " \"b\\u0031\"", "\"c1\"", NULL}, 2000);
+    assert_true(changed(0) && !changed(1) && !changed(2)); /* however it is written */
     assert_true(seen[0].changed == 2000 && seen[0].since == 1000);
+    assert_str_is(seen[0].before, "\"a1\"");
     assert_true(seen[2].since == 2000 && seen[2].server_since == 1000);
     /* Another change, or that it is gone for a while, does not hide it. */
-    see(f, (const char *[]){"b1", NULL}, 3000);
-    see(f, (const char *[]){"a3", "b1", NULL}, 4000);
+    see(f, (const char *[]){"\"b1\"", NULL}, 3000);
+    see(f, (const char *[]){"\"a3\"", "\"b1\"", NULL}, 4000);
     assert_true(changed(0));
     look_up(f, "a");
-    assert_str_is(seen[0].text, "a3");
-    assert_str_is(seen[0].before, "a1");
+    assert_str_is(seen[0].text, "\"a3\"");
+    assert_str_is(seen[0].before, "\"a1\"");
     assert_int_equal(look_up(f, "x"), CS_MISSING);
     /* Back as it was: there is nothing to look at. */
-    see(f, (const char *[]){"a1", NULL}, 5000);
+    see(f, (const char *[]){"\"a1\"", NULL}, 5000);
     assert_false(changed(0));
-    see(f, (const char *[]){"a3", NULL}, 6000);
+    see(f, (const char *[]){"\"a3\"", NULL}, 6000);
     unsigned char hash[32];
     struct cs_entry entry = f_entry("tool.looked", "");
-    cs_sha256(CS_STR("a2"), hash);
+    cs_sha256(CS_STR("\"a2\""), hash);
     assert_int_equal(F(f, cs_store_tool_look, f_stored, CS_STR("mail"), CS_STR("a"), hash, &entry),
                      CS_CONFLICT);
-    cs_sha256(CS_STR("a3"), hash);
+    cs_sha256(CS_STR("\"a3\""), hash);
     assert_int_equal(F(f, cs_store_tool_look, f_stored, CS_STR("mail"), CS_STR("a"), hash, &entry),
                      CS_OK);
-    see(f, (const char *[]){"a3", NULL}, 7000);
+    see(f, (const char *[]){"\"a3\"", NULL}, 7000);
     assert_false(changed(0));
-    see(f, (const char *[]){"a4", NULL}, 8000);
+    see(f, (const char *[]){"\"a4\"", NULL}, 8000);
     assert_true(changed(0));
     look_up(f, "a");
-    assert_str_is(seen[0].before, "a3");
+    assert_str_is(seen[0].before, "\"a3\"");
+}
+
+static void a_list_that_is_known_is_known_as_a_whole(void **state)
+{
+    struct fixture *f = *state;
+    const char *const known[] = {"\"a1\"", "\"b1\"", NULL}, *const other[] = {"\"a2\"", NULL};
+    assert_int_equal(see_as(f, ENTRY, known, 1000, true), 2);
+    assert_int_equal(see_as(f, ENTRY, known, 2000, true), 0);
+    assert_int_equal(see_as(f, ENTRY, known, 2000, false), 2);
+    /* Not while something of it changed, nor right after. */
+    assert_int_equal(see_as(f, ENTRY, other, 3000, true), 1);
+    assert_true(changed(0));
+    assert_int_equal(see_as(f, ENTRY, other, 4000, true), 1);
+    assert_true(changed(0));
+    assert_int_equal(see_as(f, ENTRY, known, 5000, true), 2);
+    assert_false(changed(0));
+    assert_int_equal(see_as(f, ENTRY, known, 6000, true), 0);
+}
+
+static void what_comes_later_is_young_for_a_while(void **state)
+{
+    struct fixture *f = *state;
+    const char *const one[] = {"\"a1\"", NULL}, *const two[] = {"\"a1\"", "\"b1\"", NULL},
+                      *const three[] = {"\"a1\"", "\"b1\"", "\"c1\"", NULL};
+    see_as(f, ENTRY, one, 1000, true);
+    see_as(f, ENTRY, two, 1000 + CS_SEEN_YOUNG, true);
+    assert_true(cs_seen_young_until(&seen[1]) == 0); /* it is still being set up */
+    int64_t came = 1001 + CS_SEEN_YOUNG;
+    assert_int_equal(see_as(f, ENTRY, three, came, true), 3);
+    assert_true(cs_seen_young_until(&seen[0]) == 0);
+    assert_true(cs_seen_young_until(&seen[2]) == came + CS_SEEN_YOUNG);
+    assert_int_equal(see_as(f, ENTRY, three, came + 1, true), 3);
+    assert_int_equal(see_as(f, ENTRY, three, came + CS_SEEN_YOUNG, true), 3);
+    assert_int_equal(see_as(f, ENTRY, three, came + CS_SEEN_YOUNG + 1, true), 0);
 }
 
 static void another_entry_is_another_server(void **state)
 {
     struct fixture *f = *state;
-    see(f, (const char *[]){"a1", NULL}, 1000);
-    struct cs_seen_row row = {
-        .server = CS_STR("mail"), .entry = 7, .tool = CS_STR("a"), .text = CS_STR("a2")};
-    cs_sha256(row.text, row.definition);
-    assert_int_equal(F(f, cs_store_tools_seen, f_seen, &row, 1, 9000), CS_OK);
+    see(f, (const char *[]){"\"a1\"", NULL}, 1000);
+    see_as(f, 7, (const char *[]){"\"a2\"", NULL}, 9000, true);
     assert_false(changed(0));
     assert_true(seen[0].since == 9000 && seen[0].server_since == 9000);
-    assert_int_equal(F(f, cs_store_tools_seen, f_seen, NULL, 0, 9000), CS_OK);
+    assert_int_equal(see_as(f, 8, (const char *[]){NULL}, 9000, true), 0);
 }
 
 static void a_very_long_definition_is_known_by_its_hash(void **state)
@@ -533,13 +577,26 @@ static void a_very_long_definition_is_known_by_its_hash(void **state)
     size_t n = CS_SEEN_TEXT + 1;
     char *text = cs_calloc(n + 1, 1);
     memset(text, 'a', n);
+    text[0] = text[n - 1] = '"';
     see(f, (const char *[]){text, NULL}, 1000);
-    text[n - 1] = 'b';
+    text[n - 2] = 'b';
     see(f, (const char *[]){text, NULL}, 2000);
     assert_true(changed(0));
     look_up(f, "a");
     assert_int_equal(seen[0].text.len, 0);
     free(text);
+}
+
+static void what_was_not_seen_for_a_year_is_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    int64_t now = cs_time_ms();
+    see_as(f, ENTRY, (const char *[]){"\"a1\"", NULL}, now, true);
+    see_as(f, 7, (const char *[]){"\"a1\"", NULL}, 1000, true);
+    see_as(f, 8, (const char *[]){"\"a1\"", NULL}, 1000, true);
+    see_as(f, 8, (const char *[]){"\"a1\"", NULL}, now, true); /* it is still there */
+    assert_int_equal(F(f, cs_store_executions_forget, f_stored, 5000), CS_OK);
+    assert_string_equal(f_sql(f, "SELECT count(*) FROM tools_seen WHERE tool = 'a'"), "2");
 }
 
 #define WITH(name) CS_TEST_WITH(name, setup, f_teardown)
@@ -560,8 +617,11 @@ int main(void)
         WITH(grants_are_found_by_what_they_are_for),
         WITH(grants_are_revoked_and_go_with_their_session),
         WITH(a_changed_definition_stands_out_until_somebody_looks),
+        WITH(a_list_that_is_known_is_known_as_a_whole),
+        WITH(what_comes_later_is_young_for_a_while),
         WITH(another_entry_is_another_server),
         WITH(a_very_long_definition_is_known_by_its_hash),
+        WITH(what_was_not_seen_for_a_year_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
