@@ -32,6 +32,7 @@ static void elements(struct cs_parser *p, struct cs_group *g)
     while (p->tok.kind != T_RPAREN) {
         if (p->tok.kind == T_AT)
             cs_unexpected(p, "an expression");
+        p->node = 0;
         if (cs_eat(p, T_ELLIPSIS)) {
             g->ex = EX_OTHER;
             cs_assign(p);
@@ -150,6 +151,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
             if (async)
                 p->refs.at[callee].flags |= REF_DEAD;
             became_arrow(p, &g);
+            p->node = cs_node(p, NODE_FUNC, 0, 0, g.opened);
             return EX_ARROW;
         }
     }
@@ -158,6 +160,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
             p->refs.at[callee].flags |= REF_DEAD;
         arrow_rest(p, &g);
         became_arrow(p, &g);
+        p->node = cs_node(p, NODE_FUNC, 0, 0, g.opened);
         return EX_ARROW;
     }
     cs_scope_close(p);
@@ -166,6 +169,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
         cs_unexpected(p, "'=>'");
     if (async) {
         p->refs.at[callee].flags |= REF_CALL;
+        p->node = 0;
         return EX_OTHER;
     }
     return g.ex == EX_REF || g.ex == EX_STRING || g.ex == EX_FUNC ? g.ex
@@ -179,6 +183,7 @@ enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool 
     cs_declare(p, param->atom, DECL_VALUE, 0, param->start);
     arrow_body(p, async);
     cs_scope_close(p);
+    p->node = cs_node(p, NODE_FUNC, 0, 0, param->start);
     return EX_ARROW;
 }
 

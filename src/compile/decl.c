@@ -31,55 +31,85 @@ static void bind(struct cs_parser *p, const struct cs_token *name, uint32_t how,
     default:
         cs_declare(p, name->atom, DECL_VALUE, 0, name->start);
     }
+    if (p->from)
+        *CS_PUSH(&p->binds) = (struct cs_bound){.decl = p->decls.len - 1, .node = p->from};
     if (how & BIND_EXPORTED)
         cs_note_export(p, name->atom, name->atom, name->start);
 }
 
-static void initialiser(struct cs_parser *p)
+/* = x behind a binding of the name `key`, whose node is `hole`. */
+static void initialiser(struct cs_parser *p, uint32_t hole, uint32_t key)
 {
     if (p->tok.kind != T_ASSIGN)
         return;
-    uint32_t mark = p->cands.len;
+    uint32_t mark = p->cands.len, from = p->from;
     cs_next(p);
+    p->from = 0;
     cs_assign(p);
+    p->from = from;
     p->cands.len = mark;
+    cs_node_key(p, key);
+    if (hole) {
+        p->nodes.at[hole].a = p->node;
+        p->nodes.at[p->node].flags |= NODE_BOUND;
+    }
+}
+
+/* A node for what a pattern, or one name, will be set from. */
+static uint32_t hole(struct cs_parser *p, uint8_t flags)
+{
+    uint32_t node = cs_node(p, NODE_HOLE, 0, 0, p->tok.start);
+    p->nodes.at[node].flags = flags;
+    return node;
 }
 
 static void object_binding(struct cs_parser *p, uint32_t how)
 {
-    uint32_t opened = p->tok.start;
+    uint32_t opened = p->tok.start, from = p->from;
     cs_next(p);
     while (p->tok.kind != T_RBRACE) {
         if (cs_eat(p, T_ELLIPSIS)) {
+            p->from = from ? cs_node(p, NODE_REST, from, 0, p->tok.start) : 0;
             cs_binding(p, how);
         } else {
             struct cs_token name = p->tok;
-            cs_property_name(p);
+            p->from = 0;
+            uint32_t atom = cs_property_name(p);
+            if (from)
+                p->from = cs_node_property(p, from, atom, &name);
             if (cs_eat(p, T_COLON))
                 cs_binding(p, how);
             else
                 bind(p, &name, how, true);
-            initialiser(p);
+            initialiser(p, 0, atom);
         }
         if (!cs_eat(p, T_COMMA))
             break;
     }
+    p->from = from;
     cs_close(p, T_RBRACE, opened);
 }
 
 static void array_binding(struct cs_parser *p, uint32_t how)
 {
-    uint32_t opened = p->tok.start;
+    uint32_t opened = p->tok.start, from = p->from, i = 0;
     cs_next(p);
     while (p->tok.kind != T_RBRACK) {
-        if (cs_eat(p, T_COMMA))
+        if (cs_eat(p, T_COMMA)) {
+            i++;
             continue;
-        cs_eat(p, T_ELLIPSIS);
+        }
+        bool rest = cs_eat(p, T_ELLIPSIS);
+        if (from)
+            p->from = rest ? cs_node(p, NODE_REST, from, i, p->tok.start)
+                           : cs_node(p, NODE_ELEMENT, from, i, p->tok.start);
+        i++;
         cs_binding(p, how);
-        initialiser(p);
+        initialiser(p, 0, K_NONE);
         if (!cs_eat(p, T_COMMA))
             break;
     }
+    p->from = from;
     cs_close(p, T_RBRACK, opened);
 }
 
@@ -136,13 +166,16 @@ static void parameter(struct cs_parser *p, uint32_t fn)
     if (property)
         *CS_PUSH(&p->props) = p->tok.atom;
     cs_eat(p, T_ELLIPSIS);
+    uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
+    uint32_t value = p->from = hole(p, NODE_MAYBE);
     cs_binding(p, BIND_PARAM);
+    p->from = from;
     if (p->tok.kind == T_QUESTION) {
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
     }
     cs_type_annotation(p);
-    initialiser(p);
+    initialiser(p, value, name);
 }
 
 /* `this: T` in front of the parameters, with its comma. */
@@ -303,13 +336,16 @@ enum cs_st cs_function_decl(struct cs_parser *p, uint32_t start, bool async, int
 /* One variable of a list, up to its comma. */
 static void variable(struct cs_parser *p, uint32_t how)
 {
+    uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
+    uint32_t value = p->from = hole(p, 0);
     cs_binding(p, how);
+    p->from = from;
     if (p->tok.kind == T_BANG && !p->tok.nl) {
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
     }
     cs_type_annotation(p);
-    initialiser(p);
+    initialiser(p, value, name);
 }
 
 void cs_var_list(struct cs_parser *p, uint32_t how)

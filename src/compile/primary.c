@@ -3,61 +3,76 @@
 
 enum cs_ex cs_template(struct cs_parser *p)
 {
-    uint32_t start = p->tok.start, end, ctx = p->ctx;
+    uint32_t start = p->tok.start, from = start, end, ctx = p->ctx, mark = p->stack.len;
     bool plain = true;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     while (!cs_lex_template(p, p->tok.end, &end)) {
         plain = false;
+        *CS_PUSH(&p->stack) = cs_node_piece(p, from, end - 1);
         cs_lex_start(p, end);
         cs_expr(p);
+        cs_node_inner(p, p->node);
+        *CS_PUSH(&p->stack) = p->node;
         if (p->tok.kind != T_RBRACE)
             cs_unclosed(p, "'}'", end - 2);
+        from = p->tok.start;
     }
     p->ctx = ctx;
     cs_lex_start(p, end);
-    if (!plain)
+    if (!plain) {
+        *CS_PUSH(&p->stack) = cs_node_piece(p, from, end);
+        p->node = cs_node(p, NODE_TEMPLATE, 0, cs_node_list(p, mark), start);
         return EX_OTHER;
+    }
     p->last_str = cs_lex_value(p, start, end);
+    p->node = cs_node_str(p, p->last_str, start);
     return EX_STRING;
 }
 
 void cs_arguments(struct cs_parser *p)
 {
-    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
+    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len, list = p->stack.len;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RPAREN) {
-        cs_eat(p, T_ELLIPSIS);
+        bool spread = cs_eat(p, T_ELLIPSIS);
         cs_assign(p);
+        *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         p->cands.len = mark;
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RPAREN, opened);
+    p->list = cs_node_list(p, list);
 }
 
 enum cs_ex cs_array_literal(struct cs_parser *p)
 {
-    uint32_t opened = p->tok.start, ctx = p->ctx;
+    uint32_t opened = p->tok.start, ctx = p->ctx, list = p->stack.len;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RBRACK) {
-        if (cs_eat(p, T_COMMA))
+        if (cs_eat(p, T_COMMA)) {
+            *CS_PUSH(&p->stack) = 0;
             continue;
-        cs_eat(p, T_ELLIPSIS);
+        }
+        bool spread = cs_eat(p, T_ELLIPSIS);
         cs_assign(p);
+        *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RBRACK, opened);
+    p->node = cs_node(p, NODE_ARRAY, 0, cs_node_list(p, list), opened);
     return EX_PATTERN;
 }
 
 uint32_t cs_property_name(struct cs_parser *p)
 {
     uint32_t atom = K_NONE;
+    p->node = 0;
     switch (p->tok.kind) {
     case T_NAME:
         atom = p->tok.atom;
@@ -65,6 +80,7 @@ uint32_t cs_property_name(struct cs_parser *p)
         break;
     case T_STR:
         atom = cs_lex_value(p, p->tok.start, p->tok.end);
+        p->node = cs_node_str(p, atom, p->tok.start);
         cs_next(p);
         break;
     case T_NUM:
@@ -116,50 +132,64 @@ static void property(struct cs_parser *p)
     bool accessor = false;
     uint32_t fn = method_modifiers(p, &accessor), mark = p->cands.len;
     struct cs_token name = p->tok;
-    cs_property_name(p);
+    uint32_t atom = cs_property_name(p);
+    *CS_PUSH(&p->stack) = atom;
     if (p->tok.kind == T_LPAREN || p->tok.kind == T_LT) {
         cs_function_rest(p, fn, 0);
         p->cands.len = mark;
+        p->node = 0;
     } else if (fn || accessor) {
         cs_unexpected(p, "'('");
     } else if (cs_eat(p, T_COLON)) {
         cs_assign(p);
+        cs_node_key(p, atom);
     } else if (cs_tok_ident(&name)) {
-        *CS_PUSH(&p->cands) = cs_refer(p, &name, REF_SHORTHAND);
+        uint32_t ref = cs_refer(p, &name, REF_SHORTHAND);
+        *CS_PUSH(&p->cands) = ref;
+        p->node = 0;
         if (cs_eat(p, T_ASSIGN)) {
             mark = p->cands.len;
-            p->refs.at[p->refs.len - 1].flags |= REF_WRITE;
+            p->refs.at[ref].flags |= REF_WRITE;
             cs_assign(p);
             p->cands.len = mark;
+            cs_node_key(p, atom);
+        } else {
+            p->node = cs_node(p, NODE_REF, ref, 0, name.start);
         }
     } else {
         p->tok.kind == T_RBRACE || p->tok.kind == T_COMMA ? cs_unexpected(p, "':'")
                                                           : cs_unexpected(p, "':' or '('");
     }
+    *CS_PUSH(&p->stack) = p->node;
 }
 
 enum cs_ex cs_object_literal(struct cs_parser *p)
 {
-    uint32_t opened = p->tok.start, ctx = p->ctx;
+    uint32_t opened = p->tok.start, ctx = p->ctx, list = p->stack.len;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RBRACE) {
         if (p->tok.kind == T_AT)
             cs_unexpected(p, "a property");
-        if (cs_eat(p, T_ELLIPSIS))
+        if (cs_eat(p, T_ELLIPSIS)) {
             cs_assign(p);
-        else
+            *CS_PUSH(&p->stack) = K_NONE;
+            *CS_PUSH(&p->stack) = p->node | CS_SPREAD;
+        } else {
             property(p);
+        }
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RBRACE, opened);
+    p->node = cs_node(p, NODE_OBJECT, 0, cs_node_list(p, list), opened);
     return EX_PATTERN;
 }
 
 enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
 {
+    uint32_t start = p->tok.start;
     cs_next(p);
     uint32_t fn = async ? FN_ASYNC : 0;
     if (cs_eat(p, T_STAR))
@@ -171,6 +201,7 @@ enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
     }
     cs_function_rest(p, fn, 0);
     cs_scope_close(p);
+    p->node = cs_node(p, NODE_FUNC, fn, 0, start);
     return EX_FUNC;
 }
 
@@ -192,11 +223,10 @@ static void dynamic_import(struct cs_parser *p, uint32_t start)
         atom = cs_lex_value(p, first.start, end);
     if (literal)
         cs_request(p, atom, start, true);
-    else
-        cs_note(p, CS_FACT_CODE, "import(expression)", start, 0);
     if (p->kind != CS_COMPILE_STRIP)
         cs_insert_text(p, start, "$");
     cs_arguments(p);
+    p->node = cs_node(p, NODE_IMPORT, cs_list_at(p, p->list, 0) & ~CS_SPREAD, 0, start);
 }
 
 static enum cs_ex import_expr(struct cs_parser *p)
@@ -219,6 +249,7 @@ static enum cs_ex import_expr(struct cs_parser *p)
         cs_blank(p, dot, p->tok.end);
     }
     cs_next(p);
+    p->node = cs_node(p, NODE_META, 0, 0, start);
     return EX_OTHER;
 }
 
@@ -240,6 +271,7 @@ static enum cs_ex async_expr(struct cs_parser *p)
     if (p->tok.kind == T_ARROW && !p->tok.nl)
         return cs_arrow_one(p, &name, false);
     p->last_ref = cs_refer(p, &name, 0);
+    p->node = 0;
     if (p->tok.nl)
         return EX_REF;
     if (p->tok.kind == T_LPAREN)
@@ -261,13 +293,19 @@ static enum cs_ex name_expr(struct cs_parser *p)
     if (p->tok.kind == T_ARROW && !p->tok.nl)
         return cs_arrow_one(p, &name, false);
     p->last_ref = cs_refer(p, &name, 0);
+    p->node = cs_node(p, NODE_REF, p->last_ref, 0, name.start);
     return EX_REF;
 }
 
 static enum cs_ex keyword_expr(struct cs_parser *p)
 {
+    uint32_t start = p->tok.start;
+    p->node = 0;
     switch (p->tok.atom) {
     case K_this:
+        p->node = cs_node(p, NODE_THIS, 0, 0, p->tok.start);
+        cs_next(p);
+        return EX_OTHER;
     case K_null:
     case K_true:
     case K_false:
@@ -282,6 +320,7 @@ static enum cs_ex keyword_expr(struct cs_parser *p)
         return cs_function_expr(p, false);
     case K_class:
         cs_class(p, false, false);
+        p->node = cs_node(p, NODE_FUNC, 0, 0, start);
         return EX_OTHER;
     case K_import:
         return import_expr(p);
@@ -306,18 +345,23 @@ enum cs_ex cs_primary(struct cs_parser *p)
         return name_expr(p);
     case T_STR:
         p->last_str = cs_lex_value(p, p->tok.start, p->tok.end);
+        p->node = cs_node_str(p, p->last_str, p->tok.start);
         cs_next(p);
         return EX_STRING;
     case T_SLASH:
     case T_SLASHEQ:
         cs_lex_regex(p);
+        p->node = cs_node(p, NODE_REGEX, 0, 0, p->tok.start);
+        p->nodes.at[p->node].end = p->tok.end;
         cs_next(p);
         return EX_OTHER;
     case T_NUM:
+        p->node = cs_node(p, NODE_NUM, 0, 0, p->tok.start);
         cs_next(p);
         return EX_OTHER;
     case T_PRIVATE:
         cs_next(p);
+        p->node = 0;
         if (!cs_is(p, K_in))
             cs_unexpected(p, "'in' after a private name");
         return EX_OTHER;

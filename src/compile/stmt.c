@@ -132,7 +132,13 @@ static void for_statement(struct cs_parser *p)
     uint32_t opened = p->tok.start;
     cs_expect(p, T_LPAREN, "'('");
     cs_scope_open(p, false);
+    uint32_t vals = p->nodes.len;
     for_first(p);
+    if (cs_is(p, K_of) || cs_is(p, K_in)) {
+        /* What the loop sets its variables to is not known. */
+        for (uint32_t i = vals; i < p->nodes.len; i++)
+            p->nodes.at[i].flags |= p->nodes.at[i].kind == NODE_HOLE ? NODE_MAYBE : 0;
+    }
     if (cs_is(p, K_of)) {
         cs_next(p);
         cs_assign(p);
@@ -208,6 +214,7 @@ static void try_statement(struct cs_parser *p)
         cs_scope_open(p, false);
         uint32_t opened = p->tok.start;
         if (cs_eat(p, T_LPAREN)) {
+            p->from = 0;
             cs_binding(p, BIND_LEXICAL);
             cs_type_annotation(p);
             cs_close(p, T_RPAREN, opened);

@@ -259,6 +259,7 @@ static int open_tools(uv_loop_t *loop, const struct cs_world_options *o, struct 
         .model_dir = o->model ? o->model : getenv("CAISSON_MODEL"),
         .watch = o->watch,
         .eager = o->eager,
+        .store = w->store,
     };
     return cs_tools_new(loop, &options, &w->tools, err);
 }

@@ -67,11 +67,9 @@ int cs_policy_unknown(struct cs_json_val key, const char *where, const char *kno
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_str word = cs_json_str(key, &arena);
     const char *near = nearest(&arena, word, known);
-    if (near)
-        return cs_fail(err, CS_INVALID, "%s: there is no setting '%.*s'; did you mean '%s'?", where,
-                       CS_STR_ARG(word), near);
-    return cs_fail(err, CS_INVALID, "%s: there is no setting '%.*s'; there are: %s", where,
-                   word.len > 60 ? 60 : (int)word.len, word.at, known);
+    return cs_fail(err, CS_INVALID, "%s: there is no setting '%.*s'; %s%s%sthere are: %s", where,
+                   word.len > 60 ? 60 : (int)word.len, word.at, near ? "did you mean '" : "",
+                   near ? near : "", near ? "'? " : "", known);
 }
 
 /* --- approvals --- */

@@ -304,10 +304,3 @@ void cs_card_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
     cs_json_close(&w, ']');
     put_tail(&w, run, &run->result.limits, true);
 }
-
-void cs_approval_text(const struct cs_approval_row *row, size_t bytes, struct cs_buf *out)
-{
-    (void)row;
-    (void)bytes;
-    (void)out;
-}

@@ -18,6 +18,15 @@
 
 static const struct cs_refusal denied = {CS_CALL_DENIED, CS_ANSWER_DENIED, NULL, false};
 
+/* Neighbours that do not know each other. */
+static enum cs_standing standing_of(const struct cs_tool *t)
+{
+    static const enum cs_standing same[] = {[CS_TOOL_KNOWN] = CS_STANDING_KNOWN,
+                                            [CS_TOOL_YOUNG] = CS_STANDING_YOUNG,
+                                            [CS_TOOL_CHANGED] = CS_STANDING_CHANGED};
+    return same[cs_tool_standing(t)];
+}
+
 struct cs_tool_view cs_guard_view(const struct cs_tool *t)
 {
     return (struct cs_tool_view){
@@ -29,6 +38,7 @@ struct cs_tool_view cs_guard_view(const struct cs_tool *t)
         .read_only = t->read_only,
         .destructive = t->destructive,
         .open_world = t->open_world,
+        .standing = standing_of(t),
     };
 }
 

@@ -445,8 +445,9 @@ void cs_envelope(const struct cs_result *result, struct cs_buf *out);
  * of at most `tokens` tokens by the estimate below, but 200 are always allowed.
  *
  *     {"status", "execution_id", "session_id", "waits_for", "error": {"type", "message", "line",
- * ...}, "calls", "calls_failed", "failed_calls": ["github/list: why"], "artifacts": [{"id", "name",
- * "size"}], "result", "stderr", "stdout", "logs": ["text"], "log_lines_left_out"}
+ * ...}, "risk": {"level", "approved_by", "reasons"} if it is HIGH or worse, or was denied, "calls",
+ * "calls_failed", "failed_calls": ["github/list: why"], "artifacts": [{"id", "name", "size"}],
+ * "result", "stderr", "stdout", "logs": ["text"], "log_lines_left_out"}
  *
  * What is not there or empty is left out, and so are calls if none failed. Logs are the last ones,
  * and so are the ends of streams. Instead of a result that is too large there are "result_preview"

@@ -27,6 +27,7 @@
 #include "base/str.h"
 #include "base/trace.h"
 #include "schema/schema.h"
+#include "store/store.h"
 
 struct cs_tools;
 struct cs_catalogue;
@@ -34,6 +35,16 @@ struct cs_tool_call;
 struct cs_await;
 
 enum cs_tool_risk { CS_TOOL_LOW, CS_TOOL_MEDIUM, CS_TOOL_HIGH };
+
+/* For how long a tool is known as it is. */
+enum cs_tool_standing {
+    CS_TOOL_KNOWN,
+    CS_TOOL_YOUNG,   /* its server was known before it, and it came within the last five minutes */
+    CS_TOOL_CHANGED, /* its definition is another one than somebody has looked at (or than the first
+                      * one), or it is not known yet whether it is */
+};
+
+struct cs_seen;
 
 struct cs_tool {
     struct cs_str server;       /* as configured */
@@ -50,6 +61,7 @@ struct cs_tool {
     uint64_t server_hash;   /* of its server's entry as written: another one, another server */
     uint32_t timeout_ms;    /* of the server's entry */
     uint64_t max_result_bytes;
+    const struct cs_seen *seen;   /* for cs_tool_standing; NULL: there is no store */
     struct cs_str learned_output; /* JSON Schema that all results seen fit, if none was declared */
     uint64_t learned;             /* results that its output type was learned from */
 };
@@ -60,6 +72,7 @@ struct cs_tools_options {
     const char *model_dir;   /* static vectors for search, or NULL */
     bool watch;              /* follow changes of the file */
     bool eager;              /* connect to all servers at once, in the background */
+    struct cs_store *store;  /* that knows how tools were seen; lent until closed; NULL: none */
 };
 
 int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct cs_tools **tools,
@@ -100,6 +113,12 @@ struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct c
 bool cs_catalogue_listed(const struct cs_catalogue *catalogue, struct cs_str server);
 bool cs_catalogue_complete(const struct cs_catalogue *catalogue);
 
+/* As it is now, whatever catalogue the tool is of. Without a store every tool is known. */
+enum cs_tool_standing cs_tool_standing(const struct cs_tool *tool);
+const char *cs_tool_standing_name(enum cs_tool_standing standing); /* "known", ... */
+/* Of one that changed: the definition that somebody has looked at, canonical JSON, lent until the
+ * loop goes on; empty: it is too long to be kept. */
+struct cs_str cs_tool_before(const struct cs_tool *tool);
 /* SHA-256 of its definition in canonical form, description and all: what an answer of a person is
  * about. */
 void cs_tool_definition_hash(const struct cs_tool *tool, unsigned char hash[32]);
