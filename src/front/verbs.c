@@ -743,10 +743,14 @@ const struct cs_verb cs_verbs[] = {
      "An execution that is asked for again within cache.ttl is answered with what the first one "
      "answered, if all it did was to read.\n",
      no_options, cs_verb_tools, NULL, cache_verbs},
+    {"policy", "VERB", "who may do what: check it, explain it, test it",
+     "The policy says which tools may be called, which programs are risky, what may go where, and "
+     "how persons are asked. docs/policy.md describes it.\n",
+     no_options, cs_verb_tools, "Policy and privacy", cs_policy_verbs},
     {"privacy", "VERB", "what is personal or secret in a text",
      "What tools answer is looked through before a program sees it: it gets tokens such as "
      "[EMAIL_1], and tools get the values back. docs/privacy.md explains it.\n",
-     no_options, cs_verb_tools, "Privacy", privacy_verbs},
+     no_options, cs_verb_tools, NULL, privacy_verbs},
     {"stats", "", "figures of what ran: how much, how fast, how well",
      "From the data directory, whether anything runs or not: executions, errors, time, memory, "
      "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "
