@@ -117,6 +117,13 @@ static const struct cs_option login_options[] = {
 
 static const struct cs_option tools_list_options[] = {WAIT, OUTPUT, CONFIG, END};
 
+static const struct cs_option look_options[] = {
+    {"accept", 0, NULL, "you have looked at it: it may be called again as before", NULL, false},
+    WAIT,
+    OUTPUT,
+    CONFIG,
+    END};
+
 static const struct cs_option search_options[] = {
     {"limit", 'n', "N", "how many tools (default 5, at most 50)", NULL, false},
     {"offset", 0, "N", "how many of the best to skip", NULL, false},
@@ -553,6 +560,15 @@ static const struct cs_verb tools_verbs[] = {
      "  caisson tools show github.listCommits\n"
      "  caisson tools show /mcp-servers/github/index.ts\n",
      tools_list_options, cs_verb_tools_show, NULL, NULL},
+    {"tools look", "SERVER/TOOL", "what has become of a tool since somebody looked",
+     "A tool whose definition is another one than it was when its server was first listed, or when "
+     "somebody last looked, is asked for before every call. This prints the difference; --accept "
+     "says that you have looked, and it is known again.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson tools look mail/send\n"
+     "  caisson tools look mail/send --accept\n",
+     look_options, cs_verb_tools_look, NULL, NULL},
     {"tools call", "SERVER.TOOL [JSON | @FILE | @- | NAME=VALUE...]", "call one tool",
      "Calls a tool through the same gate as a program's call: policy, schema, size and time. "
      "Arguments are an object in JSON (from a file with @FILE, from stdin with @-), or NAME=VALUE "

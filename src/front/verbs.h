@@ -123,6 +123,7 @@ int cs_verb_tools(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_list(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_search(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_show(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_look(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_tree(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_config(const struct cs_verb *verb, int argc, char **argv);
