@@ -96,6 +96,26 @@ static bool in_flag(struct cs_str s, size_t at)
     return false;
 }
 
+static bool between(uint32_t c, uint32_t first, uint32_t last)
+{
+    return c >= first && c <= last;
+}
+
+/* A selector of another form of the character before it. */
+static bool selects(uint32_t c, uint32_t last)
+{
+    if (c == 0xfe0e || c == 0xfe0f)
+        return is_emoji(last);
+    return is_ideograph(last) || (c <= 0xfe0d && between(last, 0x2200, 0x22ff));
+}
+
+static bool is_joined(uint32_t c, uint32_t last, uint32_t next)
+{
+    if (c == 0x200d && (is_emoji(last) || last == 0xfe0f) && is_emoji(next))
+        return true;
+    return joins(last) && (joins(next) || c == 0x200d);
+}
+
 bool cs_hidden(struct cs_str text, size_t at)
 {
     uint32_t c = char_at(text, at);
@@ -105,24 +125,18 @@ bool cs_hidden(struct cs_str text, size_t at)
     uint32_t next = char_at(text, at + (c < 0x800 ? 2 : c < 0x10000 ? 3 : 4));
     if (c == 0xfeff)
         return at > 0;
-    if (c == 0xfe0e || c == 0xfe0f)
-        return !is_emoji(last);
-    if (c >= 0xfe00 && c <= 0xfe0d)
-        return !is_ideograph(last) && !(last >= 0x2200 && last <= 0x22ff);
-    if (c >= 0xe0100 && c <= 0xe01ef)
-        return !is_ideograph(last);
-    if (c >= 0xe0020 && c <= 0xe007f)
+    if (between(c, 0xfe00, 0xfe0f) || between(c, 0xe0100, 0xe01ef))
+        return !selects(c, last);
+    if (between(c, 0xe0020, 0xe007f))
         return !in_flag(text, at);
-    if (c == 0x200c || c == 0x200d) {
-        bool emoji = c == 0x200d && (is_emoji(last) || last == 0xfe0f) && is_emoji(next);
-        return !emoji && !(joins(last) && (joins(next) || c == 0x200d));
-    }
+    if (c == 0x200c || c == 0x200d)
+        return !is_joined(c, last, next);
     if (c == 0x200e || c == 0x200f || c == 0x61c)
         return !goes_left(last) && !goes_left(next);
     if (c == 0x115f || c == 0x1160)
-        return !(last >= 0x1100 && last <= 0x11ff) && !(next >= 0x1100 && next <= 0x11ff);
-    if (c >= 0x17b4 && c <= 0x180f)
-        return !(last >= 0x1780 && last <= 0x18af) || cs_invisible(last);
+        return !between(last, 0x1100, 0x11ff) && !between(next, 0x1100, 0x11ff);
+    if (between(c, 0x17b4, 0x180f))
+        return !between(last, 0x1780, 0x18af) || cs_invisible(last);
     return c != 0x34f || last < 0x300;
 }
 
