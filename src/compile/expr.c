@@ -38,9 +38,38 @@ static void refuse_closing_element(struct cs_parser *p)
                         "JSX is not supported");
 }
 
+/*
+ * What an expression of operators can be. A comparison is none of its operands; && || ?? bind less
+ * than it, everything else that keeps values binds more.
+ */
+struct operands {
+    uint32_t kept, last;
+    bool compared;
+};
+
+static void operator_value(struct cs_parser *p, struct operands *o, const char *op)
+{
+    if (op[0] == op[1] && (op[0] == '&' || op[0] == '|' || op[0] == '?')) {
+        o->kept = cs_join(p, o->kept, o->last);
+        o->last = 0;
+        o->compared = false;
+    } else if (op[0] == '=' || op[0] == '!' || op[0] == '<' || op[0] == '>' || op[0] == 'i') {
+        o->last = 0;
+        o->compared = true;
+    }
+}
+
+static enum cs_ex operands_end(struct cs_parser *p, const struct operands *o, enum cs_ex ex)
+{
+    p->val = o->kept ? cs_join(p, o->kept, o->last) : o->last;
+    return ex;
+}
+
+/* size: one case for each operator */
 static enum cs_ex binary(struct cs_parser *p)
 {
     enum cs_ex ex = cs_unary(p);
+    struct operands o = {.last = p->val};
     while (ex != EX_ARROW) {
         if (p->tok.kind == T_LT)
             refuse_closing_element(p);
@@ -54,12 +83,13 @@ static enum cs_ex binary(struct cs_parser *p)
                 cs_type(p);
                 cs_blank(p, start, p->prev_end);
                 separate(p, start);
-                if (ex != EX_REF)
+                if (ex != EX_REF && ex != EX_STRING)
                     ex = EX_OTHER;
+                p->val = o.last;
                 continue;
             }
             if (!cs_is(p, K_instanceof) && (!cs_is(p, K_in) || (p->ctx & CTX_NO_IN)))
-                return ex;
+                return operands_end(p, &o, ex);
             break;
         case T_BINOP:
         case T_PLUS:
@@ -70,10 +100,13 @@ static enum cs_ex binary(struct cs_parser *p)
         case T_AMP:
             break;
         default:
-            return ex;
+            return operands_end(p, &o, ex);
         }
+        operator_value(p, &o, p->src + p->tok.start);
         cs_next(p);
         cs_unary(p);
+        if (!o.compared)
+            o.last = cs_join(p, o.last, p->val);
         ex = EX_OTHER;
     }
     return ex;
@@ -99,11 +132,13 @@ static enum cs_ex false_branch(struct cs_parser *p)
     if (ex == EX_ARROW)
         return ex;
     if (p->tok.kind == T_ASSIGN || p->tok.kind == T_OPASSIGN || p->tok.kind == T_SLASHEQ) {
+        uint32_t target = p->val;
         if (ex == EX_REF)
             *CS_PUSH(&p->cands) = p->last_ref;
         cs_cands_write(p, mark);
         cs_next(p);
-        cs_assign(p);
+        ex = cs_assign(p);
+        p->val = cs_assigned(p, target, cs_value(p, ex));
     }
     return EX_OTHER;
 }
@@ -111,18 +146,22 @@ static enum cs_ex false_branch(struct cs_parser *p)
 static enum cs_ex conditional(struct cs_parser *p)
 {
     enum cs_ex ex = binary(p);
+    uint32_t val = 0;
     /* a ? b : c ? d : e is a loop, so that long chains need no depth. */
     while (ex != EX_ARROW && p->tok.kind == T_QUESTION && !optional_marker(p)) {
         uint32_t ctx = p->ctx, question = p->tok.start;
         cs_next(p);
         p->ctx = (ctx | CTX_COLON) & ~(uint32_t)CTX_NO_IN;
         cs_assign(p);
+        val = cs_join(p, val, p->val);
         p->ctx = ctx;
         if (p->tok.kind != T_COLON)
             cs_unclosed(p, "':'", question);
         cs_next(p);
         ex = false_branch(p);
     }
+    if (val)
+        p->val = cs_join(p, val, p->val);
     return ex;
 }
 
@@ -144,6 +183,8 @@ void cs_restricted(struct cs_parser *p, enum cs_ex (*operand)(struct cs_parser *
 static enum cs_ex yield_expr(struct cs_parser *p)
 {
     cs_next(p);
+    cs_loop_leave(p);
+    p->val = 0;
     if (p->tok.nl)
         return EX_OTHER;
     switch (p->tok.kind) {
@@ -158,10 +199,13 @@ static enum cs_ex yield_expr(struct cs_parser *p)
     case T_STAR:
         cs_next(p);
         cs_assign(p);
+        cs_returned(p, p->val);
         return EX_OTHER;
     }
-    if (!cs_is(p, K_in))
+    if (!cs_is(p, K_in)) {
         cs_restricted(p, cs_assign);
+        cs_returned(p, p->val);
+    }
     return EX_OTHER;
 }
 
@@ -188,9 +232,10 @@ enum cs_ex cs_assign(struct cs_parser *p)
             break;
         bool plain = p->tok.kind == T_ASSIGN;
         cs_cands_write(p, mark);
-        uint32_t kept = plain ? p->cands.len : mark;
+        uint32_t kept = plain ? p->cands.len : mark, target = p->val;
         cs_next(p);
-        cs_assign(p);
+        enum cs_ex from = cs_assign(p);
+        p->val = cs_assigned(p, target, cs_value(p, from));
         p->cands.len = kept;
         ex = plain && ex != EX_OTHER ? EX_ASSIGN : EX_OTHER;
         break;
@@ -248,14 +293,36 @@ static void await_operator(struct cs_parser *p)
     if (!(p->ctx & CTX_ASYNC))
         cs_syntax_error(p, p->tok.start, "make the enclosing function async",
                         "await is only possible in an async function");
+    cs_loop_leave(p);
     cs_next(p);
 }
 
 static enum cs_ex postfix(struct cs_parser *p);
 
+/* What so many '!' make of p->val. */
+static uint32_t negated_value(struct cs_parser *p, uint32_t negated)
+{
+    uint32_t val = p->val;
+    if (!negated || !val)
+        return val;
+    if (val < VALUE_FIRST)
+        return (val == VALUE_TRUE) == (negated % 2 == 0) ? VALUE_TRUE : VALUE_FALSE;
+    val = cs_val(p, VAL_NOT, val, 0, 0);
+    return negated % 2 ? val : cs_val(p, VAL_NOT, val, 0, 0);
+}
+
+/* ! ~ + - ++ -- typeof void delete */
+static bool at_operator(const struct cs_parser *p)
+{
+    return p->tok.kind == T_BANG || p->tok.kind == T_TILDE || p->tok.kind == T_PLUS ||
+           p->tok.kind == T_MINUS || p->tok.kind == T_INCDEC || cs_is(p, K_typeof) ||
+           cs_is(p, K_void) || cs_is(p, K_delete);
+}
+
 enum cs_ex cs_unary(struct cs_parser *p)
 {
-    bool operators = false, update = false;
+    bool operators = false, update = false, lost = false;
+    uint32_t negated = 0;
     for (;;) {
         if (p->tok.kind == T_LT) {
             prefix_type(p);
@@ -263,10 +330,10 @@ enum cs_ex cs_unary(struct cs_parser *p)
         }
         if (cs_is(p, K_await))
             await_operator(p);
-        else if (p->tok.kind == T_BANG || p->tok.kind == T_TILDE || p->tok.kind == T_PLUS ||
-                 p->tok.kind == T_MINUS || p->tok.kind == T_INCDEC || cs_is(p, K_typeof) ||
-                 cs_is(p, K_void) || cs_is(p, K_delete)) {
+        else if (at_operator(p)) {
             update = p->tok.kind == T_INCDEC;
+            negated += p->tok.kind == T_BANG;
+            lost |= p->tok.kind == T_NAME;
             cs_next(p);
         } else {
             break;
@@ -276,6 +343,7 @@ enum cs_ex cs_unary(struct cs_parser *p)
     enum cs_ex ex = postfix(p);
     if (update && ex == EX_REF)
         p->refs.at[p->last_ref].flags |= REF_WRITE;
+    p->val = lost ? 0 : negated_value(p, negated);
     return operators && ex != EX_ARROW ? EX_OTHER : ex;
 }
 
@@ -285,11 +353,13 @@ struct operand {
     uint32_t chain;  /* index + 1 */
     uint32_t member; /* the last constant member name */
     uint32_t member_pos;
+    uint32_t start, val;
 };
 
 static void base(struct cs_parser *p, struct operand *o)
 {
     o->chain = o->member = 0;
+    o->val = p->val;
     if (o->ex == EX_REF)
         o->chain = cs_chain_start(p, p->last_ref);
 }
@@ -301,6 +371,7 @@ static void named_member(struct cs_parser *p, struct operand *o)
     o->member = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
     o->member_pos = p->tok.start;
     cs_chain_name(p, o->chain, o->member);
+    o->val = cs_val(p, VAL_MEMBER, o->val, p->tok.atom, 0);
     cs_next(p);
     o->ex = EX_OTHER;
 }
@@ -309,10 +380,15 @@ static void computed_member(struct cs_parser *p, struct operand *o)
 {
     uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
     cs_next(p);
+    struct cs_token first = p->tok;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     enum cs_ex ex = cs_expr(p);
     p->ctx = ctx;
     p->cands.len = mark;
+    uint32_t name = ex == EX_STRING ? p->last_str : (uint32_t)K_NONE;
+    if (first.kind == T_NUM && p->prev_end == first.end)
+        name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
+    o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->val);
     cs_close(p, T_RBRACK, opened);
     o->member = ex == EX_STRING ? p->last_str : (uint32_t)K_NONE;
     o->member_pos = opened;
@@ -356,11 +432,17 @@ static void call(struct cs_parser *p, struct operand *o)
         p->refs.at[p->last_ref].flags |= REF_CALL;
     if (o->chain)
         p->chains.at[o->chain - 1].called = true;
-    if (p->tok.kind == T_LPAREN)
-        cs_arguments(p);
-    else
+    uint32_t callee = o->val, start = o->start, args;
+    if (p->tok.kind == T_LPAREN) {
+        args = cs_arguments(p);
+    } else {
+        struct cs_items list = {0};
         cs_template(p);
-    *o = (struct operand){.ex = EX_OTHER};
+        cs_item(p, &list, p->val, 0, VAL_SPREAD);
+        args = list.first;
+    }
+    *o = (struct operand){.ex = EX_OTHER, .start = start};
+    o->val = cs_val(p, VAL_CALL, callee, args, start);
 }
 
 /* One suffix that `new` also takes; false if there is none. */
@@ -409,18 +491,20 @@ static void optional_suffix(struct cs_parser *p, struct operand *o)
 static enum cs_ex new_expr(struct cs_parser *p)
 {
     cs_deeper(p);
+    struct operand o = {.ex = EX_OTHER, .start = p->tok.start};
     cs_next(p);
-    struct operand o = {.ex = EX_OTHER};
     if (p->tok.kind == T_DOT) {
         cs_next(p);
         if (!cs_is(p, K_target))
             cs_unexpected(p, "'target'");
         cs_next(p);
+        p->val = 0;
         p->depth--;
         return EX_OTHER;
     }
     if (cs_is(p, K_new)) {
         new_expr(p);
+        o.val = p->val;
     } else {
         o.ex = cs_primary(p);
         base(p, &o);
@@ -434,15 +518,15 @@ static enum cs_ex new_expr(struct cs_parser *p)
             ;
     }
     note_call(p, &o);
-    if (p->tok.kind == T_LPAREN)
-        cs_arguments(p);
+    uint32_t args = p->tok.kind == T_LPAREN ? cs_arguments(p) : 0;
+    p->val = cs_val(p, VAL_NEW, o.val, args, o.start);
     p->depth--;
     return EX_OTHER;
 }
 
 static enum cs_ex postfix(struct cs_parser *p)
 {
-    struct operand o = {.ex = EX_OTHER};
+    struct operand o = {.ex = EX_OTHER, .start = p->tok.start};
     if (cs_is(p, K_new)) {
         /* new.target and new X() go on with members like anything else. */
         new_expr(p);
@@ -466,12 +550,13 @@ static enum cs_ex postfix(struct cs_parser *p)
         cs_next(p);
         o.ex = EX_OTHER;
     }
+    p->val = o.val;
     return o.ex;
 }
 
 void cs_lhs(struct cs_parser *p)
 {
-    struct operand o = {.ex = EX_OTHER};
+    struct operand o = {.ex = EX_OTHER, .start = p->tok.start};
     if (cs_is(p, K_new)) {
         new_expr(p);
     } else {

@@ -75,65 +75,22 @@ static void add(struct facts *f, enum cs_fact_kind kind, struct cs_str name, uin
         (struct cs_fact){.kind = kind, .name = cs_arena_dup(&f->out->arena, name), .line = pos};
 }
 
-static struct cs_str joined(struct facts *f, struct cs_str server, struct cs_str tool)
-{
-    return cs_str(cs_textf(f->p, "%.*s.%.*s", CS_STR_ARG(server), CS_STR_ARG(tool)));
-}
-
-static void tool_fact(struct facts *f, const uint32_t *names, uint32_t count, uint32_t pos)
-{
-    const struct cs_name *all = f->p->names.at;
-    if (count == 0 || names[0] == K_NONE)
-        add(f, CS_FACT_TOOL, CS_STR("*"), pos);
-    else if (count == 1 || names[1] == K_NONE)
-        add(f, CS_FACT_TOOL, joined(f, all[names[0]].text, CS_STR("*")), pos);
-    else
-        add(f, CS_FACT_TOOL, joined(f, all[names[0]].text, all[names[1]].text), pos);
-}
-
 static void chain_fact(struct facts *f, const struct cs_chain *c)
 {
     const struct cs_ref *r = &f->p->refs.at[c->ref];
     if (r->decl || (r->flags & REF_DEAD))
         return;
-    if (r->atom == K_tools) {
-        tool_fact(f, c->names, c->count, c->pos);
-    } else if (c->count == 0) {
+    if (r->atom == K_tools)
+        return;
+    if (c->count == 0) {
         add(f, CS_FACT_MEMBER, CS_STR("globalThis"), c->pos);
     } else if (c->names[0] == K_NONE) {
         add(f, CS_FACT_MEMBER, CS_STR("globalThis[...]"), c->pos);
-    } else if (c->names[0] == K_tools) {
-        tool_fact(f, c->names + 1, c->count - 1, c->pos);
     } else if (c->names[0] == K_eval || c->names[0] == K_Function) {
         add(f, CS_FACT_CODE, f->p->names.at[c->names[0]].text, c->pos);
     } else if (foreign(c->names[0])) {
         add(f, CS_FACT_MEMBER, f->p->names.at[c->names[0]].text, c->pos);
     }
-}
-
-/* /mcp-servers/S/T.ts, ./mcp-servers/S/T.ts or mcp-servers/S/T: the tool S.T. */
-static void import_fact(struct facts *f, const struct cs_req *r)
-{
-    struct cs_str s = f->p->names.at[r->atom].text;
-    while (s.len && (s.at[0] == '/' || s.at[0] == '.')) {
-        s.at++;
-        s.len--;
-    }
-    if (!cs_str_starts(s, "mcp-servers/"))
-        return;
-    s.at += 12;
-    s.len -= 12;
-    const char *slash = s.len ? memchr(s.at, '/', s.len) : NULL;
-    struct cs_str server = {s.at, slash ? (size_t)(slash - s.at) : s.len};
-    struct cs_str tool = {0};
-    if (slash)
-        tool = cs_strn(slash + 1, s.len - server.len - 1);
-    if (cs_str_ends(tool, ".ts") || cs_str_ends(tool, ".js"))
-        tool.len -= 3;
-    if (tool.len == 0 || cs_str_is(tool, "index"))
-        tool = CS_STR("*");
-    if (server.len)
-        add(f, CS_FACT_TOOL, joined(f, server, tool), r->pos);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -147,9 +104,12 @@ static int by_offset(const void *a, const void *b)
 void cs_facts(struct cs_parser *p, struct cs_compiled *out)
 {
     struct facts f = {.p = p, .out = out};
-    for (uint32_t i = 0; i < p->reqs.len; i++) {
-        if (p->reqs.at[i].used || p->reqs.at[i].dynamic)
-            import_fact(&f, &p->reqs.at[i]);
+    cs_reach(p);
+    for (uint32_t i = 0; i < p->found.len; i++) {
+        const struct cs_found *n = &p->found.at[i];
+        add(&f, n->kind, cs_str(n->name), n->pos);
+        if (f.list.len)
+            f.list.at[f.list.len - 1].via = cs_str(n->via);
     }
     for (uint32_t i = 0; i < p->chains.len; i++)
         chain_fact(&f, &p->chains.at[i]);
@@ -167,8 +127,6 @@ void cs_facts(struct cs_parser *p, struct cs_compiled *out)
             add(&f, CS_FACT_CODE, name, r->start);
         else if (foreign(r->atom))
             add(&f, CS_FACT_MEMBER, name, r->start);
-        else if (r->atom == K_tools && (r->flags & REF_SHORTHAND))
-            add(&f, CS_FACT_TOOL, CS_STR("*"), r->start);
     }
     /* Offsets become lines and columns in one walk over the text. */
     struct cs_place at = {.line = 1, .column = 1};

@@ -2,21 +2,6 @@
 #include "compile/cases.h"
 
 static const struct output_case cases[] = {
-    {"await tools.github.create_issue({})", "tool:github.create_issue@1:7"},
-    {"tools?.github?.['create_issue']({})", "tool:github.create_issue@1:1"},
-    {"tools[\"github\"][`x`]()", "tool:github.x@1:1"},
-    {"tools.github[name]()", "tool:github.*@1:1"},
-    {"tools[name].x()", "tool:*@1:1"},
-    {"const { github } = tools", "tool:*@1:20"},
-    {"const t = tools.github", "tool:github.*@1:11"},
-    {"f(tools)", "tool:*@1:3"},
-    {"({ tools })", "tool:*@1:4"},
-    {"(tools as any).a.b()", "tool:a.b@1:2"},
-    {"globalThis.tools.a.b()", "tool:a.b@1:1"},
-    {"globalThis['tools'].a", "tool:a.*@1:1"},
-    {"function f(tools) { tools.a.b() }", ""},
-    {"const tools = 1; tools.a.b()", ""},
-    {"tools", "tool:*@1:1"},
     {"eval('x')", "dynamic:eval@1:1"},
     {"const e = \\u0065val", "dynamic:eval@1:11"},
     {"Function('x'); new Function('x')", "dynamic:Function@1:1 dynamic:Function@1:20"},
@@ -36,20 +21,12 @@ static const struct output_case cases[] = {
     {"function f(process, { fetch }) { process; fetch }", ""},
     {"x.process; ({ process: 1 }); process: for (;;) break process", ""},
     {"typeof process", "global:process@1:8"},
-    {"import { a } from './mcp-servers/github/create.ts'; a", "tool:github.create@1:19"},
-    {"import a from '/mcp-servers/s/t.ts'; import b from 'mcp-servers/u/v'; import c from "
-     "'../mcp-servers/w/index.ts'; import d from './mcp-servers/x'; a; b; c; d",
-     "tool:s.t@1:15 tool:u.v@1:52 tool:w.*@1:85 tool:x.*@1:128"},
-    {"import { T } from './mcp-servers/github/create.ts'; let x: T", ""},
-    {"await import('./mcp-servers/a/b.ts')", "tool:a.b@1:7"},
-    {"export { x } from './mcp-servers/a/b.ts'", "tool:a.b@1:19"},
     {"let fetch; fetch()", ""},
 };
 
-static void facts_name_tools_dynamic_code_and_foreign_globals(void **state)
+static void facts_name_dynamic_code_and_foreign_globals(void **state)
 {
-    static const char *const kinds[] = {
-        [CS_FACT_TOOL] = "tool", [CS_FACT_CODE] = "dynamic", [CS_FACT_MEMBER] = "global"};
+    static const char *const kinds[] = {[CS_FACT_CODE] = "dynamic", [CS_FACT_MEMBER] = "global"};
     (void)state;
     for (size_t i = 0; i < CS_COUNT(cases); i++) {
         struct cs_compiled c = {0};
@@ -57,10 +34,13 @@ static void facts_name_tools_dynamic_code_and_foreign_globals(void **state)
         char text[1024] = "";
         size_t at = 0;
         assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, cs_str(cases[i].source), &c, &d), 0);
-        for (uint32_t k = 0; k < c.fact_count; k++)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s:%.*s@%u:%u", k ? " " : "",
+        for (uint32_t k = 0; k < c.fact_count; k++) {
+            if (c.facts[k].kind >= CS_FACT_LOOP)
+                continue;
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s:%.*s@%u:%u", at ? " " : "",
                                    kinds[c.facts[k].kind], CS_STR_ARG(c.facts[k].name),
                                    c.facts[k].line, c.facts[k].column);
+        }
         if (strcmp(text, cases[i].output) != 0)
             fail_msg("%s\n  expected: %s\n  facts:    %s", cases[i].source, cases[i].output, text);
         cs_compiled_done(&c);
@@ -90,7 +70,7 @@ static void facts_are_bounded(void **state)
     struct cs_compiled c = {0};
     struct cs_diag d;
     assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, cs_buf_str(&text), &c, &d), 0);
-    assert_int_equal(c.fact_count, 2 * 257);
+    assert_in_range(c.fact_count, 2 * 257, 2 * 257 + 3);
     assert_true(cs_str_is(c.facts[c.fact_count - 1].name, "more"));
     cs_compiled_done(&c);
 }
@@ -98,7 +78,7 @@ static void facts_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_name_tools_dynamic_code_and_foreign_globals),
+        cmocka_unit_test(facts_name_dynamic_code_and_foreign_globals),
         cmocka_unit_test(facts_have_places_over_lines_and_wide_characters),
         cmocka_unit_test(facts_are_bounded),
     };
