@@ -96,7 +96,7 @@ static int try_it(const struct cs_regex *p, struct cs_str text, struct cs_err *e
                    "first possessive (a++)");
 }
 
-int cs_regex_new(struct cs_str text, struct cs_regex **pattern, struct cs_err *err)
+int cs_regex_ours(struct cs_str text, struct cs_regex **pattern, struct cs_err *err)
 {
     int error;
     PCRE2_SIZE at;
@@ -118,7 +118,14 @@ int cs_regex_new(struct cs_str text, struct cs_regex **pattern, struct cs_err *e
                        "may match the empty string, and so everywhere; ask for one character at "
                        "least (+ instead of *)");
     pcre2_pattern_info(p->code, PCRE2_INFO_MINLENGTH, &p->shortest);
-    if (try_it(p, text, err) < 0)
+    *pattern = CS_TAKE(p);
+    return 0;
+}
+
+int cs_regex_new(struct cs_str text, struct cs_regex **pattern, struct cs_err *err)
+{
+    CS_AUTO(cs_regex_freep) struct cs_regex *p = NULL;
+    if (cs_regex_ours(text, &p, err) < 0 || try_it(p, text, err) < 0)
         return -1;
     pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* without it, it is slow, and right */
     *pattern = CS_TAKE(p);

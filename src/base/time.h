@@ -3,8 +3,11 @@
 #ifndef CS_BASE_TIME_H
 #define CS_BASE_TIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+
+#include "base/str.h"
 
 static inline int64_t cs_clock_ms(clockid_t clock)
 {
@@ -31,5 +34,7 @@ static inline int64_t cs_tick_ms(void)
  * such time, and for 0, which is never. Both return `text`. */
 const char *cs_time_text(int64_t ms, char text[CS_TIME_TEXT]);
 const char *cs_time_text_ms(int64_t ms, char text[CS_TIME_TEXT]);
+/* Such a text, also with another offset ("+02:00") and any fraction. False: it is none. */
+bool cs_time_parse(struct cs_str text, int64_t *ms);
 
 #endif

@@ -17,5 +17,8 @@
 void cs_visible(struct cs_str text, bool lines, struct cs_buf *out);
 /* Is this code point one that is not seen, or that turns text around? */
 bool cs_invisible(uint32_t c);
+/* Is the character at `at`, which is invisible, one that hides something there? Not in an emoji or
+ * a script that needs it. */
+bool cs_hidden(struct cs_str text, size_t at);
 
 #endif

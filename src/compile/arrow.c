@@ -36,6 +36,7 @@ static void elements(struct cs_parser *p, struct cs_group *g)
     while (p->tok.kind != T_RPAREN) {
         if (p->tok.kind == T_AT)
             cs_unexpected(p, "an expression");
+        p->node = 0;
         bool rest = cs_eat(p, T_ELLIPSIS);
         if (rest) {
             g->ex = EX_OTHER;
@@ -163,6 +164,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
             if (async)
                 p->refs.at[callee].flags |= REF_DEAD;
             became_arrow(p, &g);
+            p->node = cs_node(p, NODE_FUNC, 0, 0, g.opened);
             return EX_ARROW;
         }
     }
@@ -171,6 +173,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
             p->refs.at[callee].flags |= REF_DEAD;
         arrow_rest(p, &g);
         became_arrow(p, &g);
+        p->node = cs_node(p, NODE_FUNC, 0, 0, g.opened);
         return EX_ARROW;
     }
     cs_scope_close(p);
@@ -180,6 +183,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
     if (async) {
         p->refs.at[callee].flags |= REF_CALL;
         p->val = cs_val(p, VAL_CALL, callee_val, g.items, g.opened);
+        p->node = 0;
         return EX_OTHER;
     }
     p->val = g.val;
@@ -196,6 +200,7 @@ enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool 
     cs_item(p, &list, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), 0, 0);
     arrow_body(p, async, list.first);
     cs_scope_close(p);
+    p->node = cs_node(p, NODE_FUNC, 0, 0, param->start);
     return EX_ARROW;
 }
 

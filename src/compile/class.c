@@ -141,6 +141,7 @@ static void field(struct cs_parser *p, struct class_body *c, struct member *m,
         cs_scope_open(p, true);
         cs_assign(p);
         cs_own_member(p, atom, p->val);
+        cs_node_key(p, name->kind == T_NAME ? name->atom : (uint32_t)K_NONE);
         cs_scope_close(p);
         p->cands.len = cands;
         p->ctx = ctx;

@@ -33,8 +33,15 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .aliases = p->aliases.len,
         .homes = p->homes.len,
         .merges = p->merges.len,
-        .chains = p->chains.len,
-        .notes = p->notes.len,
+        .nodes = p->nodes.len,
+        .lists = p->lists.len,
+        .stack = p->stack.len,
+        .binds = p->binds.len,
+        .writes = p->writes.len,
+        .seen = p->seen.len,
+        .seen_end = p->seen_end,
+        .node = p->node,
+        .from = p->from,
         .cands = p->cands.len,
         .props = p->props.len,
         .vals = p->vals.len,
@@ -63,8 +70,12 @@ void cs_forget(struct cs_parser *p, const struct cs_mark *m)
     p->aliases.len = m->aliases;
     p->homes.len = m->homes;
     p->merges.len = m->merges;
-    p->chains.len = m->chains;
-    p->notes.len = m->notes;
+    p->nodes.len = m->nodes;
+    p->lists.len = m->lists;
+    p->stack.len = m->stack;
+    p->binds.len = m->binds;
+    p->writes.len = m->writes;
+    p->node = 0;
     p->cands.len = m->cands;
     p->props.len = m->props;
     p->vals.len = m->vals;
@@ -86,7 +97,11 @@ static void give_up(struct cs_parser *p, const struct cs_mark *m)
     p->ctor_scope = m->ctor_scope;
     p->fn = m->fn;
     p->loops = m->loops;
+    p->seen.len = m->seen;
+    p->seen_end = m->seen_end;
     cs_forget(p, m);
+    p->node = m->node;
+    p->from = m->from;
     if (p->given_up > (uint64_t)p->len * GIVE_UP_FACTOR + 65536)
         cs_limit_error(p, p->tok.start, "the code is too ambiguous to be read");
 }
@@ -150,12 +165,17 @@ static void parser_done(struct cs_parser *p)
     free(p->aliases.at);
     free(p->homes.at);
     free(p->merges.at);
-    free(p->chains.at);
-    free(p->notes.at);
+    free(p->nodes.at);
+    free(p->lists.at);
+    free(p->stack.at);
+    free(p->binds.at);
+    free(p->writes.at);
+    free(p->links.at);
+    free(p->seen.at);
+    free(p->hidden.at);
     free(p->groups.at);
     free(p->vals.at);
     free(p->endless.at);
-    free(p->found.at);
     free(p->props.at);
     free(p->cands.at);
     cs_buf_done(&p->text);
@@ -178,6 +198,8 @@ static void read_all(struct cs_parser *p, struct cs_span code, struct cs_compile
         cs_blank(p, start, end);
         start = end;
     }
+    cs_nodes_init(p);
+    cs_note_hidden(p, start);
     cs_lex_start(p, start);
     cs_program(p);
     cs_link(p, out);
@@ -185,7 +207,7 @@ static void read_all(struct cs_parser *p, struct cs_span code, struct cs_compile
 
 /* One reading of the code in [code.start, code.end). */
 static int compile_span(enum cs_compile_kind kind, struct cs_str source, struct cs_span code,
-                        struct cs_compiled *out, struct cs_diag *diag)
+                        bool nested, struct cs_compiled *out, struct cs_diag *diag)
 {
     struct cs_parser *p = CS_NEW(struct cs_parser);
     struct cs_compiled *made = CS_NEW(struct cs_compiled);
@@ -194,6 +216,7 @@ static int compile_span(enum cs_compile_kind kind, struct cs_str source, struct 
         memcpy(copy, source.at, code.end);
     jmp_buf fatal;
     p->kind = kind;
+    p->nested = nested;
     p->src = copy;
     p->len = p->total = code.end;
     p->fatal = &fatal;
@@ -212,6 +235,13 @@ static int compile_span(enum cs_compile_kind kind, struct cs_str source, struct 
     free(copy);
     free(p);
     return result;
+}
+
+int cs_compile_nested(struct cs_str source, struct cs_compiled *out)
+{
+    struct cs_diag diag;
+    return compile_span(CS_COMPILE_PROGRAM, source, (struct cs_span){0, (uint32_t)source.len}, true,
+                        out, &diag);
 }
 
 /* The length of the valid UTF-8 sequence at s, or 0. */
@@ -271,14 +301,14 @@ static int compile_program(struct cs_str source, struct cs_compiled *out, struct
     struct cs_span all = {0, (uint32_t)source.len}, code, longer;
     bool sure = false;
     if (!cs_fence(source, false, &sure, &code))
-        return compile_span(CS_COMPILE_PROGRAM, source, all, out, diag);
-    if (!sure && compile_span(CS_COMPILE_PROGRAM, source, all, out, diag) == 0)
+        return compile_span(CS_COMPILE_PROGRAM, source, all, false, out, diag);
+    if (!sure && compile_span(CS_COMPILE_PROGRAM, source, all, false, out, diag) == 0)
         return 0;
     struct cs_diag first;
-    if (compile_span(CS_COMPILE_PROGRAM, source, code, out, &first) == 0)
+    if (compile_span(CS_COMPILE_PROGRAM, source, code, false, out, &first) == 0)
         return 0;
     if (cs_fence(source, true, &sure, &longer) && longer.end > code.end &&
-        compile_span(CS_COMPILE_PROGRAM, source, longer, out, diag) == 0)
+        compile_span(CS_COMPILE_PROGRAM, source, longer, false, out, diag) == 0)
         return 0;
     *diag = first;
     return -1;
@@ -299,7 +329,7 @@ int cs_compile(enum cs_compile_kind kind, struct cs_str source, struct cs_compil
         return refuse(diag, source, bad, "the code is not valid UTF-8", "send the text as UTF-8");
     if (kind == CS_COMPILE_PROGRAM)
         return compile_program(source, out, diag);
-    return compile_span(kind, source, (struct cs_span){0, (uint32_t)source.len}, out, diag);
+    return compile_span(kind, source, (struct cs_span){0, (uint32_t)source.len}, false, out, diag);
 }
 
 void cs_compiled_done(struct cs_compiled *c)

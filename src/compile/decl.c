@@ -32,51 +32,76 @@ static void bind(struct cs_parser *p, const struct cs_token *name, uint32_t how,
         cs_declare(p, name->atom, DECL_VALUE, 0, name->start);
     }
     p->val = cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0);
+    if (p->from)
+        *CS_PUSH(&p->binds) = (struct cs_bound){.decl = p->decls.len - 1, .node = p->from};
     if (how & BIND_EXPORTED)
         cs_note_export(p, name->atom, name->atom, name->start);
 }
 
-/* Of p->val, a name or pattern, which afterwards holds both. */
-static void initialiser(struct cs_parser *p)
+/*
+ * = x behind a binding of the name `key`, whose node is `hole`. Of p->val, a name or pattern, which
+ * afterwards holds both.
+ */
+static void initialiser(struct cs_parser *p, uint32_t hole, uint32_t key)
 {
     if (p->tok.kind != T_ASSIGN)
         return;
-    uint32_t mark = p->cands.len, target = p->val;
+    uint32_t mark = p->cands.len, from = p->from, target = p->val;
     cs_next(p);
+    p->from = 0;
     enum cs_ex ex = cs_assign(p);
+    p->from = from;
     p->val = cs_val(p, VAL_ASSIGN, target, cs_value(p, ex), 0);
     p->cands.len = mark;
+    cs_node_key(p, key);
+    if (hole) {
+        p->nodes.at[hole].a = p->node;
+        p->nodes.at[p->node].flags |= NODE_BOUND;
+    }
+}
+
+/* A node for what a pattern, or one name, will be set from. */
+static uint32_t hole(struct cs_parser *p, uint8_t flags)
+{
+    uint32_t node = cs_node(p, NODE_HOLE, 0, 0, p->tok.start);
+    p->nodes.at[node].flags = flags;
+    return node;
 }
 
 static void object_binding(struct cs_parser *p, uint32_t how)
 {
-    uint32_t opened = p->tok.start;
+    uint32_t opened = p->tok.start, from = p->from;
     struct cs_items items = {0};
     cs_next(p);
     while (p->tok.kind != T_RBRACE) {
         if (cs_eat(p, T_ELLIPSIS)) {
+            p->from = from ? cs_node(p, NODE_REST, from, 0, p->tok.start) : 0;
             cs_binding(p, how);
             cs_item(p, &items, p->val, K_NONE, VAL_NAMED | VAL_SPREAD);
         } else {
             struct cs_token name = p->tok;
+            p->from = 0;
             uint32_t atom = cs_property_name(p);
+            if (from)
+                p->from = cs_node_property(p, from, atom, &name);
             if (cs_eat(p, T_COLON))
                 cs_binding(p, how);
             else
                 bind(p, &name, how, true);
-            initialiser(p);
+            initialiser(p, 0, atom);
             cs_item(p, &items, p->val, atom, VAL_NAMED);
         }
         if (!cs_eat(p, T_COMMA))
             break;
     }
+    p->from = from;
     cs_close(p, T_RBRACE, opened);
     p->val = cs_val(p, VAL_OBJECT, items.first, 0, 0);
 }
 
 static void array_binding(struct cs_parser *p, uint32_t how)
 {
-    uint32_t opened = p->tok.start;
+    uint32_t opened = p->tok.start, from = p->from;
     struct cs_items items = {0};
     cs_next(p);
     while (p->tok.kind != T_RBRACK) {
@@ -85,12 +110,16 @@ static void array_binding(struct cs_parser *p, uint32_t how)
             continue;
         }
         bool rest = cs_eat(p, T_ELLIPSIS);
+        if (from)
+            p->from = rest ? cs_node(p, NODE_REST, from, items.count, p->tok.start)
+                           : cs_node(p, NODE_ELEMENT, from, items.count, p->tok.start);
         cs_binding(p, how);
-        initialiser(p);
+        initialiser(p, 0, K_NONE);
         cs_item(p, &items, p->val, 0, rest ? VAL_SPREAD : 0);
         if (!cs_eat(p, T_COMMA))
             break;
     }
+    p->from = from;
     cs_close(p, T_RBRACK, opened);
     p->val = cs_val(p, VAL_ARRAY, items.first, 0, 0);
 }
@@ -147,9 +176,11 @@ static void parameter(struct cs_parser *p, uint32_t fn, struct cs_items *list)
         cs_unexpected(p, "a name");
     if (property)
         *CS_PUSH(&p->props) = p->tok.atom;
-    uint32_t name = p->tok.atom;
     bool rest = cs_eat(p, T_ELLIPSIS);
+    uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
+    uint32_t value = p->from = hole(p, NODE_MAYBE);
     cs_binding(p, BIND_PARAM);
+    p->from = from;
     uint32_t bound = p->val;
     if (p->tok.kind == T_QUESTION) {
         cs_blank(p, p->tok.start, p->tok.end);
@@ -157,7 +188,7 @@ static void parameter(struct cs_parser *p, uint32_t fn, struct cs_items *list)
     }
     cs_type_annotation(p);
     p->val = bound;
-    initialiser(p);
+    initialiser(p, value, name);
     cs_item(p, list, p->val, 0, rest ? VAL_SPREAD : 0);
     if (property)
         cs_own_member(p, name, cs_val(p, VAL_DECL, p->vals.at[bound].a, 0, 0));
@@ -328,15 +359,18 @@ enum cs_st cs_function_decl(struct cs_parser *p, uint32_t start, bool async, int
 /* One variable of a list, up to its comma. */
 static void variable(struct cs_parser *p, uint32_t how)
 {
+    uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
+    uint32_t value = p->from = hole(p, 0);
     cs_binding(p, how);
     uint32_t bound = p->val;
+    p->from = from;
     if (p->tok.kind == T_BANG && !p->tok.nl) {
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
     }
     cs_type_annotation(p);
     p->val = bound;
-    initialiser(p);
+    initialiser(p, value, name);
 }
 
 void cs_var_list(struct cs_parser *p, uint32_t how)

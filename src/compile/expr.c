@@ -70,6 +70,7 @@ static enum cs_ex binary(struct cs_parser *p)
 {
     enum cs_ex ex = cs_unary(p);
     struct operands o = {.last = p->val};
+    struct cs_run run = {.node = p->node};
     while (ex != EX_ARROW) {
         if (p->tok.kind == T_LT)
             refuse_closing_element(p);
@@ -88,8 +89,10 @@ static enum cs_ex binary(struct cs_parser *p)
                 p->val = o.last;
                 continue;
             }
-            if (!cs_is(p, K_instanceof) && (!cs_is(p, K_in) || (p->ctx & CTX_NO_IN)))
+            if (!cs_is(p, K_instanceof) && (!cs_is(p, K_in) || (p->ctx & CTX_NO_IN))) {
+                p->node = cs_run_end(p, &run);
                 return operands_end(p, &o, ex);
+            }
             break;
         case T_BINOP:
         case T_PLUS:
@@ -100,11 +103,14 @@ static enum cs_ex binary(struct cs_parser *p)
         case T_AMP:
             break;
         default:
+            p->node = cs_run_end(p, &run);
             return operands_end(p, &o, ex);
         }
+        struct cs_token op = p->tok;
         operator_value(p, &o, p->src + p->tok.start);
         cs_next(p);
         cs_unary(p);
+        cs_run_operand(p, &run, &op);
         if (!o.compared)
             o.last = cs_join(p, o.last, p->val);
         ex = EX_OTHER;
@@ -132,13 +138,15 @@ static enum cs_ex false_branch(struct cs_parser *p)
     if (ex == EX_ARROW)
         return ex;
     if (p->tok.kind == T_ASSIGN || p->tok.kind == T_OPASSIGN || p->tok.kind == T_SLASHEQ) {
-        uint32_t target = p->val;
+        uint32_t target = p->node, to = p->val;
         if (ex == EX_REF)
             *CS_PUSH(&p->cands) = p->last_ref;
         cs_cands_write(p, mark);
+        bool plain = p->tok.kind == T_ASSIGN;
         cs_next(p);
         ex = cs_assign(p);
-        p->val = cs_assigned(p, target, cs_value(p, ex));
+        p->val = cs_assigned(p, to, cs_value(p, ex));
+        cs_node_assigned(p, target, plain);
     }
     return EX_OTHER;
 }
@@ -154,11 +162,13 @@ static enum cs_ex conditional(struct cs_parser *p)
         p->ctx = (ctx | CTX_COLON) & ~(uint32_t)CTX_NO_IN;
         cs_assign(p);
         val = cs_join(p, val, p->val);
+        uint32_t first = p->node;
         p->ctx = ctx;
         if (p->tok.kind != T_COLON)
             cs_unclosed(p, "':'", question);
         cs_next(p);
         ex = false_branch(p);
+        p->node = cs_node_either(p, first, p->node);
     }
     if (val)
         p->val = cs_join(p, val, p->val);
@@ -180,7 +190,7 @@ void cs_restricted(struct cs_parser *p, enum cs_ex (*operand)(struct cs_parser *
     }
 }
 
-static enum cs_ex yield_expr(struct cs_parser *p)
+static enum cs_ex yield_operand(struct cs_parser *p)
 {
     cs_next(p);
     cs_loop_leave(p);
@@ -209,6 +219,13 @@ static enum cs_ex yield_expr(struct cs_parser *p)
     return EX_OTHER;
 }
 
+static enum cs_ex yield_expr(struct cs_parser *p)
+{
+    enum cs_ex ex = yield_operand(p);
+    p->node = 0;
+    return ex;
+}
+
 enum cs_ex cs_assign(struct cs_parser *p)
 {
     cs_deeper(p);
@@ -232,10 +249,11 @@ enum cs_ex cs_assign(struct cs_parser *p)
             break;
         bool plain = p->tok.kind == T_ASSIGN;
         cs_cands_write(p, mark);
-        uint32_t kept = plain ? p->cands.len : mark, target = p->val;
+        uint32_t kept = plain ? p->cands.len : mark, target = p->node, to = p->val;
         cs_next(p);
         enum cs_ex from = cs_assign(p);
-        p->val = cs_assigned(p, target, cs_value(p, from));
+        p->val = cs_assigned(p, to, cs_value(p, from));
+        cs_node_assigned(p, target, plain);
         p->cands.len = kept;
         ex = plain && ex != EX_OTHER ? EX_ASSIGN : EX_OTHER;
         break;
@@ -322,18 +340,19 @@ static bool at_operator(const struct cs_parser *p)
 enum cs_ex cs_unary(struct cs_parser *p)
 {
     bool operators = false, update = false, lost = false;
-    uint32_t negated = 0;
+    uint32_t negated = 0, flags = 0;
     for (;;) {
         if (p->tok.kind == T_LT) {
             prefix_type(p);
             continue;
         }
-        if (cs_is(p, K_await))
+        if (cs_is(p, K_await)) {
             await_operator(p);
-        else if (at_operator(p)) {
+        } else if (at_operator(p)) {
             update = p->tok.kind == T_INCDEC;
             negated += p->tok.kind == T_BANG;
             lost |= p->tok.kind == T_NAME;
+            flags |= cs_node_operator(p);
             cs_next(p);
         } else {
             break;
@@ -344,36 +363,39 @@ enum cs_ex cs_unary(struct cs_parser *p)
     if (update && ex == EX_REF)
         p->refs.at[p->last_ref].flags |= REF_WRITE;
     p->val = lost ? 0 : negated_value(p, negated);
+    if (flags) {
+        p->nodes.at[p->node].flags |= (uint8_t)flags;
+        p->node = 0;
+    }
     return operators && ex != EX_ARROW ? EX_OTHER : ex;
 }
 
 /* One operand with its members and calls, while it is being read. */
 struct operand {
     enum cs_ex ex;
-    uint32_t chain;  /* index + 1 */
-    uint32_t member; /* the last constant member name */
-    uint32_t member_pos;
-    uint32_t start, val;
+    uint32_t start, node, val;
 };
 
-static void base(struct cs_parser *p, struct operand *o)
+/* One more part, which stands at `at`. */
+static void part(struct cs_parser *p, struct operand *o, enum cs_node_kind kind, uint32_t b,
+                 uint32_t at)
 {
-    o->chain = o->member = 0;
-    o->val = p->val;
-    if (o->ex == EX_REF)
-        o->chain = cs_chain_start(p, p->last_ref);
+    p->nodes.at[o->node].flags |= NODE_INNER;
+    o->node = cs_node(p, kind, o->node, b, o->start);
+    p->nodes.at[o->node].at = at;
+    o->ex = EX_OTHER;
 }
 
 static void named_member(struct cs_parser *p, struct operand *o)
 {
     if (p->tok.kind != T_NAME && p->tok.kind != T_PRIVATE)
         cs_unexpected(p, "a property name");
-    o->member = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
-    o->member_pos = p->tok.start;
-    cs_chain_name(p, o->chain, o->member);
-    o->val = cs_val(p, VAL_MEMBER, o->val, p->tok.atom, 0);
+    struct cs_token name = p->tok;
+    o->val = cs_val(p, VAL_MEMBER, o->val, name.atom, 0);
     cs_next(p);
-    o->ex = EX_OTHER;
+    part(p, o, NODE_MEMBER, name.atom, name.start);
+    if (name.kind == T_PRIVATE)
+        o->node = 0;
 }
 
 static void computed_member(struct cs_parser *p, struct operand *o)
@@ -388,61 +410,30 @@ static void computed_member(struct cs_parser *p, struct operand *o)
     uint32_t name = ex == EX_STRING ? p->last_str : (uint32_t)K_NONE;
     if (first.kind == T_NUM && p->prev_end == first.end)
         name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
-    o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->val);
+    o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->node);
     cs_close(p, T_RBRACK, opened);
-    o->member = ex == EX_STRING ? p->last_str : (uint32_t)K_NONE;
-    o->member_pos = opened;
-    cs_chain_name(p, o->chain, o->member);
-    o->ex = EX_OTHER;
-}
-
-/* Calls that make code out of strings, as far as their names show. */
-static void note_call(struct cs_parser *p, const struct operand *o)
-{
-    if (o->ex == EX_REF) {
-        struct cs_ref *r = &p->refs.at[p->last_ref];
-        switch (r->atom) {
-        case K_Function:
-            cs_note(p, CS_FACT_CODE, "Function", r->start, p->last_ref + 1);
-            break;
-        case K_AsyncFunction:
-        case K_GeneratorFunction:
-        case K_AsyncGeneratorFunction:
-            cs_note(p, CS_FACT_CODE, "Function", r->start, 0);
-            break;
-        case K_setTimeout:
-        case K_setInterval: {
-            struct cs_token ahead = p->tok.kind == T_LPAREN ? cs_peek(p) : p->tok;
-            if (ahead.kind == T_STR || ahead.kind == T_TEMPLATE)
-                cs_note(p, CS_FACT_CODE,
-                        r->atom == K_setTimeout ? "setTimeout(string)" : "setInterval(string)",
-                        r->start, p->last_ref + 1);
-            break;
-        }
-        }
-    } else if (o->member == K_constructor) {
-        cs_note(p, CS_FACT_CODE, "constructor", o->member_pos, 0);
-    }
+    part(p, o, NODE_INDEX, p->node, opened);
 }
 
 static void call(struct cs_parser *p, struct operand *o)
 {
-    note_call(p, o);
+    uint32_t at = p->tok.start;
     if (o->ex == EX_REF)
         p->refs.at[p->last_ref].flags |= REF_CALL;
-    if (o->chain)
-        p->chains.at[o->chain - 1].called = true;
-    uint32_t callee = o->val, start = o->start, args;
+    uint32_t callee = o->val, args;
     if (p->tok.kind == T_LPAREN) {
         args = cs_arguments(p);
     } else {
+        uint32_t mark = p->stack.len;
         struct cs_items list = {0};
         cs_template(p);
         cs_item(p, &list, p->val, 0, VAL_SPREAD);
         args = list.first;
+        *CS_PUSH(&p->stack) = p->node;
+        p->list = cs_node_list(p, mark);
     }
-    *o = (struct operand){.ex = EX_OTHER, .start = start};
-    o->val = cs_val(p, VAL_CALL, callee, args, start);
+    part(p, o, NODE_CALL, p->list, at);
+    o->val = cs_val(p, VAL_CALL, callee, args, o->start);
 }
 
 /* One suffix that `new` also takes; false if there is none. */
@@ -488,7 +479,7 @@ static void optional_suffix(struct cs_parser *p, struct operand *o)
         named_member(p, o);
 }
 
-static enum cs_ex new_expr(struct cs_parser *p)
+static void new_expr(struct cs_parser *p)
 {
     cs_deeper(p);
     struct operand o = {.ex = EX_OTHER, .start = p->tok.start};
@@ -499,16 +490,16 @@ static enum cs_ex new_expr(struct cs_parser *p)
             cs_unexpected(p, "'target'");
         cs_next(p);
         p->val = 0;
+        p->node = 0;
         p->depth--;
-        return EX_OTHER;
+        return;
     }
-    if (cs_is(p, K_new)) {
+    if (cs_is(p, K_new))
         new_expr(p);
-        o.val = p->val;
-    } else {
+    else
         o.ex = cs_primary(p);
-        base(p, &o);
-    }
+    o.node = p->node;
+    o.val = p->val;
     while (p->tok.kind != T_TEMPLATE && member_suffix(p, &o))
         ;
     if (p->tok.kind == T_TEMPLATE) {
@@ -517,11 +508,13 @@ static enum cs_ex new_expr(struct cs_parser *p)
         while (member_suffix(p, &o))
             ;
     }
-    note_call(p, &o);
+    uint32_t at = p->tok.start;
+    p->list = 0;
     uint32_t args = p->tok.kind == T_LPAREN ? cs_arguments(p) : 0;
+    part(p, &o, NODE_NEW, p->list, at);
+    p->node = o.node;
     p->val = cs_val(p, VAL_NEW, o.val, args, o.start);
     p->depth--;
-    return EX_OTHER;
 }
 
 static enum cs_ex postfix(struct cs_parser *p)
@@ -535,7 +528,8 @@ static enum cs_ex postfix(struct cs_parser *p)
         if (o.ex == EX_ARROW)
             return EX_ARROW;
     }
-    base(p, &o);
+    o.node = p->node;
+    o.val = p->val;
     for (;;) {
         if (p->tok.kind == T_LPAREN)
             call(p, &o);
@@ -544,9 +538,12 @@ static enum cs_ex postfix(struct cs_parser *p)
         else if (!member_suffix(p, &o))
             break;
     }
+    p->node = o.node;
     if (p->tok.kind == T_INCDEC && !p->tok.nl) {
         if (o.ex == EX_REF)
             p->refs.at[p->last_ref].flags |= REF_WRITE;
+        p->nodes.at[p->node].flags |= NODE_WRITTEN;
+        p->node = 0;
         cs_next(p);
         o.ex = EX_OTHER;
     }
@@ -562,7 +559,8 @@ void cs_lhs(struct cs_parser *p)
     } else {
         o.ex = cs_primary(p);
     }
-    base(p, &o);
+    o.node = p->node;
+    o.val = p->val;
     for (;;) {
         if (p->tok.kind == T_LPAREN)
             call(p, &o);
@@ -571,6 +569,7 @@ void cs_lhs(struct cs_parser *p)
         else if (p->tok.kind == T_LT)
             cs_blank_type_arguments(p);
         else if (!member_suffix(p, &o))
-            return;
+            break;
     }
+    p->node = o.node;
 }

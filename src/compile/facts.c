@@ -1,95 +1,292 @@
-/* What the program can reach, as far as its text shows. */
-#include "compile/parser.h"
+/*
+ * What the program can reach, does and hides, from what was written down while it was read:
+ * base/facts.h says what is noted. Here are names: imports, calls, members, and what they mean.
+ */
+#include "compile/facts.h"
 
-#define FACTS_MAX 256 /* of each kind; then one says that there are more */
+#include <stdio.h>
 
-void cs_note(struct cs_parser *p, enum cs_fact_kind kind, const char *name, uint32_t pos,
-             uint32_t ref)
+#include "base/utf8.h"
+
+#define PIECE_OVERLAP 64 /* of a long text that is told in pieces: what a piece repeats */
+
+struct cs_listing {
+    struct cs_compiled *out;
+    CS_VEC(struct cs_fact) facts;
+    uint32_t *table, mask; /* index + 1 by content */
+    bool cut;
+};
+
+/* ---- the list ---- */
+
+static uint32_t mix(uint32_t h, struct cs_str s)
 {
-    *CS_PUSH(&p->notes) = (struct cs_note){.ref = ref, .pos = pos, .kind = kind, .name = name};
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.at[i]) * 16777619u;
+    return (h ^ 0xff) * 16777619u;
 }
 
-/* Members of these names are followed; 0 for every other reference. */
-uint32_t cs_chain_start(struct cs_parser *p, uint32_t ref)
+static uint32_t hash_of(const struct cs_fact *f)
 {
-    const struct cs_ref *r = &p->refs.at[ref];
-    if (r->atom != K_tools && r->atom != K_globalThis)
-        return 0;
-    /* (tools as any).x: the same reference again, now with more behind it. */
-    if (p->chains.len && p->chains.at[p->chains.len - 1].ref == ref)
-        return p->chains.len;
-    *CS_PUSH(&p->chains) = (struct cs_chain){.ref = ref, .pos = r->start};
-    return p->chains.len;
+    return mix(mix(mix(2166136261u + (uint32_t)f->kind, f->name), f->via), f->key);
 }
 
-void cs_chain_name(struct cs_parser *p, uint32_t chain, uint32_t atom)
+static bool same(const struct cs_fact *a, const struct cs_fact *b)
 {
-    if (!chain)
-        return;
-    struct cs_chain *c = &p->chains.at[chain - 1];
-    if (c->count < CS_COUNT(c->names))
-        c->names[c->count++] = atom;
+    return a->kind == b->kind && cs_str_eq(a->name, b->name) && cs_str_eq(a->via, b->via) &&
+           cs_str_eq(a->key, b->key);
 }
 
-/* Names that a program for another runtime uses. */
-static bool foreign(uint32_t atom)
+static void grow(struct cs_listing *l)
 {
-    switch (atom) {
-    case K_process:
-    case K_require:
-    case K_module:
-    case K_exports:
-    case K_Deno:
-    case K_Bun:
-    case K_fetch:
-    case K_WebAssembly:
-    case K_SharedArrayBuffer:
-    case K_XMLHttpRequest:
-    case K_Worker:
-    case K_ShadowRealm:
-    case K_window:
-    case K_document:
-    case K___dirname:
-    case K___filename:
-        return true;
-    default:
-        return false;
+    uint32_t size = l->table ? (l->mask + 1) * 2 : 256;
+    free(l->table);
+    l->table = cs_calloc(size, sizeof *l->table);
+    l->mask = size - 1;
+    for (uint32_t i = 0; i < l->facts.len; i++) {
+        uint32_t at = hash_of(&l->facts.at[i]) & l->mask;
+        while (l->table[at])
+            at = (at + 1) & l->mask;
+        l->table[at] = i + 1;
     }
 }
 
-struct facts {
-    struct cs_parser *p;
-    struct cs_compiled *out;
-    CS_VEC(struct cs_fact) list;
-    uint32_t counts[CS_FACT_COUNT];
-};
-
-static void add(struct facts *f, enum cs_fact_kind kind, struct cs_str name, uint32_t pos)
+static void add(struct cs_listing *l, struct cs_fact f)
 {
-    uint32_t n = f->counts[kind]++;
-    if (n > FACTS_MAX)
+    if (l->facts.len * 2 >= (l->table ? l->mask + 1 : 0))
+        grow(l);
+    uint32_t at = hash_of(&f) & l->mask;
+    for (uint32_t i; (i = l->table[at]); at = (at + 1) & l->mask) {
+        struct cs_fact *before = &l->facts.at[i - 1];
+        if (same(before, &f)) {
+            before->line = f.line < before->line ? f.line : before->line;
+            return;
+        }
+    }
+    if (l->facts.len == CS_FACTS_MOST) {
+        l->cut = true;
         return;
-    if (n == FACTS_MAX)
-        name = CS_STR("more");
-    *CS_PUSH(&f->list) =
-        (struct cs_fact){.kind = kind, .name = cs_arena_dup(&f->out->arena, name), .line = pos};
+    }
+    f.name = cs_arena_dup(&l->out->arena, f.name);
+    f.key = cs_arena_dup(&l->out->arena, f.key);
+    f.via = cs_arena_dup(&l->out->arena, f.via);
+    f.column = l->facts.len;
+    *CS_PUSH(&l->facts) = f;
+    l->table[at] = l->facts.len;
 }
 
-static void chain_fact(struct facts *f, const struct cs_chain *c)
+void cs_fact_add(struct cs_parser *p, int kind, struct cs_str name, const char *via,
+                 struct cs_str key, uint32_t pos)
 {
-    const struct cs_ref *r = &f->p->refs.at[c->ref];
-    if (r->decl || (r->flags & REF_DEAD))
+    char cut[40];
+    struct cs_fact f = {.kind = (enum cs_fact_kind)kind, .line = pos};
+    f.key = cs_utf8_cut(key, CS_FACT_NAME_BYTES);
+    if (name.len > CS_FACT_NAME_BYTES) {
+        snprintf(cut, sizeof cut, "%s+cut", via);
+        via = cut;
+    }
+    f.name = cs_utf8_cut(name, CS_FACT_NAME_BYTES);
+    f.via = cs_str(via);
+    add(p->listing, f);
+}
+
+/* A text of any length: in pieces that overlap, so that nothing hides behind the cut. */
+static void add_text(struct cs_parser *p, enum cs_fact_kind kind, struct cs_str text,
+                     const char *via, struct cs_str key, uint32_t pos)
+{
+    while (text.len > CS_FACT_NAME_BYTES && !p->listing->cut) {
+        cs_fact_add(p, kind, text, via, key, pos);
+        size_t step = CS_FACT_NAME_BYTES - PIECE_OVERLAP;
+        while (((unsigned char)text.at[step] & 0xc0) == 0x80)
+            step--;
+        text = cs_strn(text.at + step, text.len - step);
+    }
+    cs_fact_add(p, kind, text, via, key, pos);
+}
+
+/* ---- texts ---- */
+
+static void string_fact(struct cs_parser *p, uint32_t node)
+{
+    static const char *const vias[] = {
+#define X(id, word) word,
+        CS_VIAS(X)
+#undef X
+    };
+    struct cs_folded v = cs_fold(p, node);
+    const struct cs_node *n = &p->nodes.at[node];
+    if (v.sort != FOLD_TEXT || v.len < 3)
         return;
-    if (r->atom == K_tools)
+    add_text(p, CS_FACT_STRING, cs_strn(v.text, v.len), vias[v.via], p->names.at[n->key].text,
+             n->pos);
+}
+
+static void seen_facts(struct cs_parser *p)
+{
+    for (uint32_t i = 0; i < p->seen.len; i++) {
+        const struct cs_seen *s = &p->seen.at[i];
+        if (s->atom) {
+            cs_fact_add(p, CS_FACT_ESCAPE, p->names.at[s->atom].text, "", CS_STR(""), s->start);
+            continue;
+        }
+        uint32_t start = s->start + 2, end = s->end;
+        if (p->src[s->start + 1] == '*')
+            end -= 2;
+        while (start < end && (unsigned char)p->src[start] <= ' ')
+            start++;
+        while (start < end && (unsigned char)p->src[end - 1] <= ' ')
+            end--;
+        if (start < end)
+            add_text(p, CS_FACT_COMMENT, cs_strn(p->src + start, end - start), "", CS_STR(""),
+                     s->start);
+    }
+    static const char *const insides[] = {
+        [INSIDE_CODE] = "code", [INSIDE_STRING] = "string", [INSIDE_COMMENT] = "comment"};
+    for (uint32_t i = 0; i < p->hidden.len; i++) {
+        const struct cs_hidden *h = &p->hidden.at[i];
+        char name[16];
+        snprintf(name, sizeof name, "U+%04X", (unsigned)h->code);
+        cs_fact_add(p, CS_FACT_INVISIBLE, cs_str(name), insides[h->inside], CS_STR(""), h->pos);
+    }
+}
+
+/* ---- names ---- */
+
+bool cs_part_is(const struct cs_parser *p, uint32_t atom, const char *word)
+{
+    return atom != CS_PART_ANY && cs_str_is(p->names.at[atom].text, word);
+}
+
+/* process.env and its likes, with the name of the variable. */
+static void env_fact(struct cs_parser *p, uint32_t link, uint32_t pos)
+{
+    uint32_t atoms[4], n = cs_chain_atoms(p, link, atoms, CS_COUNT(atoms));
+    if (n < 2 || !cs_part_is(p, atoms[1], "env"))
         return;
-    if (c->count == 0) {
-        add(f, CS_FACT_MEMBER, CS_STR("globalThis"), c->pos);
-    } else if (c->names[0] == K_NONE) {
-        add(f, CS_FACT_MEMBER, CS_STR("globalThis[...]"), c->pos);
-    } else if (c->names[0] == K_eval || c->names[0] == K_Function) {
-        add(f, CS_FACT_CODE, f->p->names.at[c->names[0]].text, c->pos);
-    } else if (foreign(c->names[0])) {
-        add(f, CS_FACT_MEMBER, f->p->names.at[c->names[0]].text, c->pos);
+    struct cs_str root = p->names.at[atoms[0]].text;
+    bool process = cs_str_is(root, "process") || cs_str_is(root, "node:process");
+    if (!process && !cs_str_is(root, "Deno") && !cs_str_is(root, "Bun") &&
+        !cs_str_is(root, "import.meta"))
+        return;
+    struct cs_str name = {0};
+    if (n > 2)
+        name = atoms[2] == CS_PART_ANY ? CS_STR("*") : p->names.at[atoms[2]].text;
+    name = cs_utf8_cut(name, 200);
+    cs_fact_add(p, CS_FACT_ENV,
+                cs_str(cs_textf(p, "%.*s.env%s%.*s", CS_STR_ARG(process ? CS_STR("process") : root),
+                                name.len ? "." : "", CS_STR_ARG(name))),
+                "", CS_STR(""), pos);
+}
+
+/* What a program should not look up by a name that nobody knows. */
+static bool delicate(const struct cs_parser *p, uint32_t link)
+{
+    static const char *const names[] = {"process", "Deno", "Bun", "require", "module"};
+    const struct cs_link *l = &p->links.at[link];
+    if (l->up || l->root == ROOT_ANY)
+        return false;
+    if (l->root == ROOT_IMPORT)
+        return p->names.at[l->atom].text.len && p->names.at[l->atom].text.at[0] != '.' &&
+               p->names.at[l->atom].text.at[0] != '/';
+    for (size_t i = 0; i < CS_COUNT(names); i++) {
+        if (cs_part_is(p, l->atom, names[i]))
+            return true;
+    }
+    return cs_chain_global(p, link);
+}
+
+static void dynamic_fact(struct cs_parser *p, uint32_t link, uint32_t pos)
+{
+    const struct cs_link *l = &p->links.at[link];
+    if (l->atom != CS_PART_ANY || !l->up || !delicate(p, l->up))
+        return;
+    struct cs_str of = cs_chain_global(p, l->up) ? CS_STR("globalThis") : cs_chain_text(p, l->up);
+    cs_fact_add(p, CS_FACT_DYNAMIC, cs_str(cs_textf(p, "%.*s[*]", CS_STR_ARG(of))), "", CS_STR(""),
+                pos);
+}
+
+/* A chain that is only read or handed on. */
+static void member_fact(struct cs_parser *p, uint32_t node, uint32_t link)
+{
+    const struct cs_node *n = &p->nodes.at[node];
+    const struct cs_link *l = &p->links.at[link];
+    if (l->root == ROOT_ANY)
+        return;
+    if (!(n->flags & (NODE_COMPARED | NODE_BOUND)) && l->up == 0 && l->root == ROOT_FREE) {
+        const char *code = cs_code_maker(p, link);
+        if (code)
+            cs_fact_add(p, CS_FACT_CODE, cs_str(code), "", CS_STR(""), n->pos);
+        if (cs_chain_global(p, link))
+            cs_fact_add(p, CS_FACT_DYNAMIC, CS_STR("globalThis"), "", CS_STR(""), n->pos);
+    }
+    cs_fact_add(p, CS_FACT_MEMBER, cs_chain_text(p, link), "", CS_STR(""), n->pos);
+    env_fact(p, link, n->pos);
+}
+
+static void call_fact(struct cs_parser *p, uint32_t node)
+{
+    const struct cs_node *n = &p->nodes.at[node];
+    uint32_t pos = n->pos, link = cs_callee(p, node);
+    if (!link || cs_code_call(p, node, link))
+        return;
+    cs_prototype_call(p, node, link);
+    if (p->links.at[link].root == ROOT_ANY)
+        return;
+    cs_fact_add(p, CS_FACT_CALL, cs_chain_text(p, link), "", CS_STR(""), pos);
+    env_fact(p, link, pos);
+    if (cs_requires(p, link)) {
+        struct cs_folded v = cs_fold(p, cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD);
+        bool known = v.sort == FOLD_TEXT && !v.partial;
+        cs_fact_add(p, CS_FACT_IMPORT, known ? cs_strn(v.text, v.len) : CS_STR("*"), "require",
+                    CS_STR(""), pos);
+    }
+}
+
+static void import_facts(struct cs_parser *p)
+{
+    for (uint32_t i = 0; i < p->reqs.len; i++) {
+        const struct cs_req *r = &p->reqs.at[i];
+        if (r->dynamic || !r->used)
+            continue;
+        cs_fact_add(p, CS_FACT_IMPORT, p->names.at[r->atom].text, "static", CS_STR(""), r->pos);
+    }
+}
+
+static void node_facts(struct cs_parser *p, uint32_t node)
+{
+    const struct cs_node n = p->nodes.at[node];
+    struct cs_folded v;
+    switch (n.kind) {
+    case NODE_STR:
+    case NODE_ADD:
+    case NODE_TEMPLATE:
+        if (!(n.flags & NODE_INNER))
+            string_fact(p, node);
+        return;
+    case NODE_CALL:
+    case NODE_NEW:
+        call_fact(p, node);
+        string_fact(p, node);
+        return;
+    case NODE_IMPORT:
+        cs_import_call(p, node);
+        return;
+    case NODE_REF:
+    case NODE_MEMBER:
+    case NODE_INDEX:
+    case NODE_META:
+        v = cs_fold(p, node);
+        if (n.kind != NODE_REF)
+            cs_prototype_member(p, node);
+        if (v.sort != FOLD_CHAIN)
+            return;
+        if (n.kind == NODE_INDEX)
+            dynamic_fact(p, v.link, n.pos);
+        if (!(n.flags & NODE_INNER))
+            member_fact(p, node, v.link);
+        return;
+    default:
+        return;
     }
 }
 
@@ -98,47 +295,42 @@ static int by_offset(const void *a, const void *b)
     const struct cs_fact *x = a, *y = b;
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
-    return (int)x->kind - (int)y->kind;
+    return x->column < y->column ? -1 : 1;
+}
+
+/* Offsets become lines and columns in one walk over the text. */
+static void settle(struct cs_parser *p, struct cs_listing *l)
+{
+    struct cs_place at = {.line = 1, .column = 1};
+    struct cs_compiled *out = l->out;
+    if (l->facts.len)
+        qsort(l->facts.at, l->facts.len, sizeof *l->facts.at, by_offset);
+    out->facts = cs_arena_alloc(&out->arena, (l->facts.len + 1) * sizeof *out->facts);
+    for (uint32_t i = 0; i < l->facts.len; i++) {
+        cs_place_move(&at, p->src, l->facts.at[i].line);
+        out->facts[i] = l->facts.at[i];
+        out->facts[i].line = at.line;
+        out->facts[i].column = at.column;
+    }
+    out->fact_count = l->facts.len;
+    out->facts_cut = l->cut || cs_fold_cut(p);
+    free(l->facts.at);
+    free(l->table);
 }
 
 void cs_facts(struct cs_parser *p, struct cs_compiled *out)
 {
-    struct facts f = {.p = p, .out = out};
+    if (p->kind == CS_COMPILE_STRIP)
+        return;
+    struct cs_listing listing = {.out = out};
+    p->listing = &listing;
+    cs_fold_all(p);
+    import_facts(p);
+    uint32_t count = p->nodes.len;
+    for (uint32_t i = 1; i < count; i++)
+        node_facts(p, i);
+    seen_facts(p);
     cs_reach(p);
-    for (uint32_t i = 0; i < p->found.len; i++) {
-        const struct cs_found *n = &p->found.at[i];
-        add(&f, n->kind, cs_str(n->name), n->pos);
-        if (f.list.len)
-            f.list.at[f.list.len - 1].via = cs_str(n->via);
-    }
-    for (uint32_t i = 0; i < p->chains.len; i++)
-        chain_fact(&f, &p->chains.at[i]);
-    for (uint32_t i = 0; i < p->notes.len; i++) {
-        const struct cs_note *n = &p->notes.at[i];
-        if (n->ref == 0 || p->refs.at[n->ref - 1].decl == 0)
-            add(&f, n->kind, cs_str(n->name), n->pos);
-    }
-    for (uint32_t i = 0; i < p->refs.len; i++) {
-        const struct cs_ref *r = &p->refs.at[i];
-        if (r->atom >= K_END || r->decl || (r->flags & (REF_DEAD | REF_EXPORT)))
-            continue;
-        struct cs_str name = p->names.at[r->atom].text;
-        if (r->atom == K_eval)
-            add(&f, CS_FACT_CODE, name, r->start);
-        else if (foreign(r->atom))
-            add(&f, CS_FACT_MEMBER, name, r->start);
-    }
-    /* Offsets become lines and columns in one walk over the text. */
-    struct cs_place at = {.line = 1, .column = 1};
-    if (f.list.len)
-        qsort(f.list.at, f.list.len, sizeof *f.list.at, by_offset);
-    out->facts = cs_arena_alloc(&out->arena, (f.list.len + 1) * sizeof *out->facts);
-    for (uint32_t i = 0; i < f.list.len; i++) {
-        cs_place_move(&at, p->src, f.list.at[i].line);
-        out->facts[i] = f.list.at[i];
-        out->facts[i].line = at.line;
-        out->facts[i].column = at.column;
-    }
-    out->fact_count = f.list.len;
-    free(f.list.at);
+    settle(p, &listing);
+    p->listing = NULL;
 }

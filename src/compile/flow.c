@@ -13,7 +13,7 @@ static const char *tool_name(struct cs_reach *r, const struct cs_tool *t)
 static void found(struct cs_reach *r, enum cs_fact_kind kind, uint32_t pos, const char *name,
                   const char *via)
 {
-    *CS_PUSH(&r->p->found) = (struct cs_found){.kind = kind, .pos = pos, .name = name, .via = via};
+    cs_fact_add(r->p, (int)kind, cs_str(name), via, CS_STR(""), pos);
 }
 
 /* Of the tools that share a bit, the first. */

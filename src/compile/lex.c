@@ -116,14 +116,17 @@ static uint32_t line_comment(struct cs_parser *p, uint32_t pos)
     /* The engine obeys sourceURL and sourceMappingURL in such comments; the agent must not. */
     if (s[pos + 2] == '#' || s[pos + 2] == '@')
         cs_blank(p, pos + 2, pos + 3);
+    uint32_t start = pos;
     for (;; pos++) {
         unsigned char c = (unsigned char)s[pos];
         if (c == '\n' || c == '\r' || (c == 0 && pos >= p->len))
-            return pos;
+            break;
         if (c == 0xe2 && (unsigned char)s[pos + 1] == 0x80 &&
             ((unsigned char)s[pos + 2] | 1) == 0xa9)
-            return pos;
+            break;
     }
+    cs_note_seen(p, start, pos, K_NONE);
+    return pos;
 }
 
 static uint32_t block_comment(struct cs_parser *p, uint32_t pos, bool *nl)
@@ -132,8 +135,10 @@ static uint32_t block_comment(struct cs_parser *p, uint32_t pos, bool *nl)
     uint32_t start = pos;
     for (pos += 2;; pos++) {
         unsigned char c = (unsigned char)s[pos];
-        if (c == '*' && s[pos + 1] == '/')
+        if (c == '*' && s[pos + 1] == '/') {
+            cs_note_seen(p, start, pos + 2, K_NONE);
             return pos + 2;
+        }
         if (c == '\n' || c == '\r')
             *nl = true;
         else if (c == 0xe2 && (unsigned char)s[pos + 1] == 0x80 &&
@@ -193,8 +198,12 @@ static uint32_t unicode_escape(struct cs_parser *p, uint32_t pos, uint32_t *end)
         value = value * 16 + d;
     }
     if (s[pos + 1] != 'u' || digits == 0 || value > 0x10ffff ||
-        (braces ? s[at] != '}' : digits != 4))
-        bad_character(p, pos);
+        (braces ? s[at] != '}' : digits != 4)) {
+        if (!p->lenient)
+            bad_character(p, pos);
+        *end = pos + 2;
+        return '?';
+    }
     *end = at + braces;
     return value;
 }
@@ -262,6 +271,8 @@ static void slow_name(struct cs_parser *p, struct cs_token *t, uint32_t start)
     t->atom = cs_intern(p, text);
     if (t->esc && t->atom < K_RESERVED_END)
         cs_syntax_error(p, start, "", "a keyword cannot be written with escapes");
+    if (t->esc)
+        cs_note_seen(p, start, end, t->atom);
 }
 
 static inline void lex_name(struct cs_parser *p, struct cs_token *t, uint32_t start)
@@ -330,8 +341,10 @@ static uint32_t lex_string(struct cs_parser *p, uint32_t start)
     char quote = s[start];
     for (uint32_t pos = start + 1;; pos++) {
         char c = s[pos];
-        if (c == quote)
+        if (c == quote) {
+            cs_note_inside(p, start, pos, INSIDE_STRING);
             return pos + 1;
+        }
         if (c == '\\' && pos + 1 < p->len) {
             pos++;
             if (s[pos] == '\r' && s[pos + 1] == '\n')
@@ -476,6 +489,7 @@ void cs_lex_regex(struct cs_parser *p)
             pos++;
             while (class_of[(unsigned char)s[pos]] & ID_PART)
                 pos++;
+            cs_note_inside(p, p->tok.start, pos, INSIDE_STRING);
             p->tok.kind = T_NUM;
             p->tok.end = pos;
             return;
@@ -495,6 +509,7 @@ bool cs_lex_template(struct cs_parser *p, uint32_t pos, uint32_t *end)
     for (;; pos++) {
         char c = s[pos];
         if (c == '`' || (c == '$' && s[pos + 1] == '{')) {
+            cs_note_inside(p, start, pos, INSIDE_STRING);
             *end = pos + (c == '`' ? 1 : 2);
             return c == '`';
         }
@@ -529,7 +544,9 @@ static uint32_t string_escape(struct cs_parser *p, uint32_t pos, char *out, uint
         return pos + 1;
     }
     if (s[pos] == 'x' && hex(s + pos + 1, 2) != UINT32_MAX) {
-        *len += utf8_encode(out + *len, hex(s + pos + 1, 2));
+        uint32_t c = hex(s + pos + 1, 2);
+        *len += utf8_encode(out + *len, c);
+        p->letters_escaped |= c < 0x80 && (class_of[c] & ID_PART);
         return pos + 3;
     }
     if (s[pos] == 'u') {
@@ -544,6 +561,7 @@ static uint32_t string_escape(struct cs_parser *p, uint32_t pos, char *out, uint
         }
         if (c >= 0xd800 && c < 0xe000)
             c = 0xfffd;
+        p->letters_escaped |= c < 0x80 && (class_of[c] & ID_PART);
         *len += utf8_encode(out + *len, c);
         return end;
     }
@@ -559,6 +577,7 @@ uint32_t cs_lex_value(struct cs_parser *p, uint32_t start, uint32_t end)
     const char *s = p->src;
     start++;
     end--;
+    p->letters_escaped = false;
     if (!memchr(s + start, '\\', end - start))
         return cs_intern(p, cs_strn(s + start, end - start));
     /* An escape is never shorter than what it stands for. */

@@ -117,7 +117,6 @@ void cs_loops(struct cs_parser *p)
             constants(p);
         ready |= e->cond >= VALUE_FIRST;
         if (holds(p, e->cond, 0, &known) && known)
-            *CS_PUSH(&p->found) =
-                (struct cs_found){.kind = CS_FACT_LOOP, .pos = e->pos, .name = e->name, .via = ""};
+            cs_fact_add(p, CS_FACT_LOOP, cs_str(e->name), "", CS_STR(""), e->pos);
     }
 }

@@ -226,12 +226,16 @@ void cs_import_alias(struct cs_parser *p, uint32_t start, bool exported)
     struct cs_alias alias = {
         .start = start, .exported = exported, .decl = p->decls.len - 1, .edit = edit};
     alias.ref = cs_refer(p, &p->tok, property ? 0 : REF_ALIAS);
+    uint32_t node = cs_node(p, NODE_REF, alias.ref, 0, p->tok.start);
     cs_next(p);
     while (cs_eat(p, T_DOT)) {
         if (p->tok.kind != T_NAME)
             cs_unexpected(p, "a name");
+        p->nodes.at[node].flags |= NODE_INNER;
+        node = cs_node(p, NODE_MEMBER, node, p->tok.atom, p->nodes.at[node].pos);
         cs_next(p);
     }
+    *CS_PUSH(&p->binds) = (struct cs_bound){.decl = alias.decl, .node = node};
     if (p->tok.kind != T_SEMI)
         cs_insert_text(p, p->prev_end, ";");
     cs_semicolon(p);

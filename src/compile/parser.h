@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "compile/compile.h"
+#include "compile/nodes.h"
 #include "compile/values.h"
 
 /* The first group is reserved: never a plain identifier. */
@@ -200,18 +201,18 @@ struct cs_merge {
     uint32_t group;      /* while linking: the first of the blocks it merges with */
 };
 
-struct cs_chain {
-    uint32_t ref, pos, count;
-    uint32_t names[3]; /* K_NONE: not constant */
-    bool called;
+/* A comment, or a name that is written with escapes, as the lexer saw it. */
+struct cs_seen {
+    uint32_t start, end;
+    uint32_t atom; /* of a name; 0: a comment */
 };
 
-struct cs_note {
-    uint32_t ref; /* only if this reference is free: index + 1, or 0 */
-    uint32_t pos;
-    enum cs_fact_kind kind;
-    const char *name;
+/* A character that is not seen. */
+struct cs_hidden {
+    uint32_t pos, code;
+    uint8_t inside; /* enum cs_inside */
 };
+enum cs_inside { INSIDE_CODE, INSIDE_STRING, INSIDE_COMMENT };
 
 /* What stands in parentheses, until it is known to be parameters or not. */
 struct cs_group {
@@ -271,8 +272,8 @@ enum cs_st {
 struct cs_mark {
     struct cs_token tok;
     uint32_t prev_end, edits, refs, decls, scopes, specs, reqs, exports, aliases, homes, merges,
-        chains, notes, cands, props, vals, endless;
-    uint32_t fn;
+        nodes, lists, stack, binds, writes, cands, props, vals, endless;
+    uint32_t seen, seen_end, node, from, fn;
     struct cs_loop *loops;
     uint32_t scope, ctx, depth, ns, ns_scope, super_end, ctor_scope;
 };
@@ -318,12 +319,27 @@ struct cs_parser {
     CS_VEC(struct cs_alias) aliases;
     CS_VEC(struct cs_home) homes;
     CS_VEC(struct cs_merge) merges;
-    CS_VEC(struct cs_chain) chains;
-    CS_VEC(struct cs_note) notes;
+    CS_VEC(struct cs_node) nodes; /* nodes.h: expressions; 0 stands for nothing */
+    CS_VEC(uint32_t) lists;       /* each its length, then its nodes */
+    CS_VEC(uint32_t) stack;       /* nodes of the lists being read */
+    CS_VEC(struct cs_bound) binds;
+    CS_VEC(struct cs_write) writes;
+    CS_VEC(struct cs_link) links;
+    CS_VEC(struct cs_seen) seen;
+    CS_VEC(struct cs_hidden) hidden;
+    uint32_t node;            /* node of the expression that was read last */
+    uint32_t list;            /* nodes of the arguments that were read last */
+    uint32_t from;            /* node that the pattern being read takes apart */
+    bool lenient;             /* escapes that mean nothing are no error */
+    bool letters_escaped;     /* the literal read last writes letters as escapes */
+    uint32_t seen_end;        /* up to here `seen` is complete */
+    struct cs_folder *folder; /* values of nodes, once names are resolved */
+    struct cs_listing *listing;
+    bool nested;             /* this is code in a constant of other code */
+    uint32_t constants_read; /* of code in it */
     CS_VEC(struct cs_group) groups;
     CS_VEC(struct cs_val) vals;
     CS_VEC(struct cs_endless) endless;
-    CS_VEC(struct cs_found) found;
     CS_VEC(uint32_t) props; /* parameter properties of the constructors being read */
     CS_VEC(uint32_t) cands; /* references that are binding targets if a pattern is */
 
@@ -362,6 +378,8 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m);
 /* Forgets what was written down since; the position in the text stays. */
 void cs_forget(struct cs_parser *p, const struct cs_mark *m);
 void cs_deeper(struct cs_parser *p);
+/* Code in a constant of other code: for its facts. Constants in it are not read in turn. */
+int cs_compile_nested(struct cs_str source, struct cs_compiled *out);
 
 /* lex.c */
 void cs_lex_start(struct cs_parser *p, uint32_t pos);
@@ -374,8 +392,8 @@ void cs_lex_regex(struct cs_parser *p);
 bool cs_lex_template(struct cs_parser *p, uint32_t pos, uint32_t *end);
 /* Joins the characters of an operator that starts with the current T_LT or T_GT. */
 void cs_lex_join(struct cs_parser *p);
-/* The current token becomes its first character. */
-/* The value of a string literal (or plain template) as an atom. */
+/* The value of a string literal (or a piece of a template) as an atom; its marks are one byte on
+ * each side. */
 uint32_t cs_lex_value(struct cs_parser *p, uint32_t start, uint32_t end);
 uint32_t cs_intern(struct cs_parser *p, struct cs_str text);
 void cs_names_init(struct cs_parser *p);
@@ -468,7 +486,7 @@ bool cs_prefix_breaks(struct cs_parser *p);
 void cs_lhs(struct cs_parser *p);
 enum cs_ex cs_primary(struct cs_parser *p);
 enum cs_ex cs_template(struct cs_parser *p);
-/* Behind '(' to behind ')'; the first of them in vals. */
+/* Behind '(' to behind ')'; the first of them in vals. p->list is the list of their nodes. */
 uint32_t cs_arguments(struct cs_parser *p);
 enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic);
 enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool async);
@@ -523,12 +541,40 @@ void cs_program(struct cs_parser *p);
 /* link.c */
 void cs_link(struct cs_parser *p, struct cs_compiled *out);
 
+/* nodes.c */
+void cs_nodes_init(struct cs_parser *p);
+/* A literal whose value is `atom`; one piece of a template between its marks. */
+uint32_t cs_node_str(struct cs_parser *p, uint32_t atom, uint32_t pos);
+uint32_t cs_node_piece(struct cs_parser *p, uint32_t start, uint32_t end);
+/* The node of a larger text that has this one as a part. */
+void cs_node_inner(struct cs_parser *p, uint32_t node);
+/* What was just read is the value of `key`. */
+void cs_node_key(struct cs_parser *p, uint32_t key);
+/* Property `atom` (K_NONE: the computed one just read) of what a pattern takes apart. */
+uint32_t cs_node_property(struct cs_parser *p, uint32_t from, uint32_t atom,
+                          const struct cs_token *name);
+uint32_t cs_node_either(struct cs_parser *p, uint32_t a, uint32_t b);
+/* What was just read has been assigned to `target`. */
+void cs_node_assigned(struct cs_parser *p, uint32_t target, bool plain);
+/* What the current operator, before its operand, says of it. */
+uint32_t cs_node_operator(const struct cs_parser *p);
+/* Operands and binary operators, as they come. */
+struct cs_run {
+    uint32_t node;  /* of the operands so far that + joins */
+    uint32_t other; /* what stands before them, if || and the like join it */
+    bool mixed;     /* there are operators whose value nobody knows */
+};
+void cs_run_operand(struct cs_parser *p, struct cs_run *run, const struct cs_token *op);
+uint32_t cs_run_end(struct cs_parser *p, struct cs_run *run);
+
 /* facts.c */
-void cs_note(struct cs_parser *p, enum cs_fact_kind kind, const char *name, uint32_t pos,
-             uint32_t ref);
-uint32_t cs_chain_start(struct cs_parser *p, uint32_t ref);
-void cs_chain_name(struct cs_parser *p, uint32_t chain, uint32_t atom);
 void cs_facts(struct cs_parser *p, struct cs_compiled *out);
+
+/* notes.c: what only the lexer sees. */
+void cs_note_hidden(struct cs_parser *p, uint32_t start);
+/* [start, end) is a string or a comment, if something in it is hidden. */
+void cs_note_inside(struct cs_parser *p, uint32_t start, uint32_t end, enum cs_inside inside);
+void cs_note_seen(struct cs_parser *p, uint32_t start, uint32_t end, uint32_t atom);
 
 /* fence.c */
 struct cs_span {

@@ -180,8 +180,8 @@ void cs_permissions(struct cs_reach *r)
         seen |= mask;
         for (size_t k = 0; mask && k < CS_COUNT(words); k++) {
             if (mask & words[k].mask)
-                *CS_PUSH(&r->p->found) = (struct cs_found){
-                    .kind = CS_FACT_PERMISSION, .pos = path->pos, .name = words[k].name, .via = ""};
+                cs_fact_add(r->p, CS_FACT_PERMISSION, cs_str(words[k].name), "", CS_STR(""),
+                            path->pos);
         }
     }
 }

@@ -3,30 +3,38 @@
 
 enum cs_ex cs_template(struct cs_parser *p)
 {
-    uint32_t start = p->tok.start, end, ctx = p->ctx;
+    uint32_t start = p->tok.start, from = start, end, ctx = p->ctx, mark = p->stack.len;
     bool plain = true;
     uint32_t val = 0;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     while (!cs_lex_template(p, p->tok.end, &end)) {
         plain = false;
+        *CS_PUSH(&p->stack) = cs_node_piece(p, from, end - 1);
         cs_lex_start(p, end);
         cs_expr(p);
         val = cs_join(p, val, p->val);
+        cs_node_inner(p, p->node);
+        *CS_PUSH(&p->stack) = p->node;
         if (p->tok.kind != T_RBRACE)
             cs_unclosed(p, "'}'", end - 2);
+        from = p->tok.start;
     }
     p->ctx = ctx;
     p->val = val;
     cs_lex_start(p, end);
-    if (!plain)
+    if (!plain) {
+        *CS_PUSH(&p->stack) = cs_node_piece(p, from, end);
+        p->node = cs_node(p, NODE_TEMPLATE, 0, cs_node_list(p, mark), start);
         return EX_OTHER;
+    }
     p->last_str = cs_lex_value(p, start, end);
+    p->node = cs_node_str(p, p->last_str, start);
     return EX_STRING;
 }
 
 uint32_t cs_arguments(struct cs_parser *p)
 {
-    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
+    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len, list = p->stack.len;
     struct cs_items args = {0};
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
@@ -34,41 +42,47 @@ uint32_t cs_arguments(struct cs_parser *p)
         bool spread = cs_eat(p, T_ELLIPSIS);
         enum cs_ex ex = cs_assign(p);
         cs_item(p, &args, args.count ? p->val : cs_value(p, ex), 0, spread ? VAL_SPREAD : 0);
+        *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         p->cands.len = mark;
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RPAREN, opened);
+    p->list = cs_node_list(p, list);
     return args.first;
 }
 
 enum cs_ex cs_array_literal(struct cs_parser *p)
 {
-    uint32_t opened = p->tok.start, ctx = p->ctx;
+    uint32_t opened = p->tok.start, ctx = p->ctx, list = p->stack.len;
     struct cs_items items = {0};
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RBRACK) {
         if (cs_eat(p, T_COMMA)) {
             items.count++;
+            *CS_PUSH(&p->stack) = 0;
             continue;
         }
         bool spread = cs_eat(p, T_ELLIPSIS);
         cs_assign(p);
         cs_item(p, &items, p->val, 0, spread ? VAL_SPREAD : 0);
+        *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RBRACK, opened);
     p->val = cs_val(p, VAL_ARRAY, items.first, 0, 0);
+    p->node = cs_node(p, NODE_ARRAY, 0, cs_node_list(p, list), opened);
     return EX_PATTERN;
 }
 
 uint32_t cs_property_name(struct cs_parser *p)
 {
     uint32_t atom = K_NONE;
+    p->node = 0;
     switch (p->tok.kind) {
     case T_NAME:
         atom = p->tok.atom;
@@ -76,6 +90,7 @@ uint32_t cs_property_name(struct cs_parser *p)
         break;
     case T_STR:
         atom = cs_lex_value(p, p->tok.start, p->tok.end);
+        p->node = cs_node_str(p, atom, p->tok.start);
         cs_next(p);
         break;
     case T_NUM:
@@ -128,36 +143,44 @@ static void property(struct cs_parser *p, struct cs_items *items)
     uint32_t fn = method_modifiers(p, &accessor), mark = p->cands.len;
     struct cs_token name = p->tok;
     uint32_t atom = cs_property_name(p);
+    *CS_PUSH(&p->stack) = atom;
     if (p->tok.kind == T_LPAREN || p->tok.kind == T_LT) {
         cs_function_rest(p, fn, 0);
         if (accessor && get && p->val)
             p->vals.at[p->val].flags |= VAL_READ;
         p->cands.len = mark;
+        p->node = 0;
     } else if (fn || accessor) {
         cs_unexpected(p, "'('");
     } else if (cs_eat(p, T_COLON)) {
         cs_assign(p);
+        cs_node_key(p, atom);
     } else if (cs_tok_ident(&name)) {
         uint32_t ref = cs_refer(p, &name, REF_SHORTHAND), val = cs_val(p, VAL_REF, ref, 0, 0);
         *CS_PUSH(&p->cands) = ref;
+        p->node = 0;
         p->val = val;
         if (cs_eat(p, T_ASSIGN)) {
             mark = p->cands.len;
-            p->refs.at[p->refs.len - 1].flags |= REF_WRITE;
+            p->refs.at[ref].flags |= REF_WRITE;
             cs_assign(p);
             p->cands.len = mark;
             p->val = cs_val(p, VAL_ASSIGN, val, p->val, 0);
+            cs_node_key(p, atom);
+        } else {
+            p->node = cs_node(p, NODE_REF, ref, 0, name.start);
         }
     } else {
         p->tok.kind == T_RBRACE || p->tok.kind == T_COMMA ? cs_unexpected(p, "':'")
                                                           : cs_unexpected(p, "':' or '('");
     }
     cs_item(p, items, p->val, atom, VAL_NAMED);
+    *CS_PUSH(&p->stack) = p->node;
 }
 
 enum cs_ex cs_object_literal(struct cs_parser *p)
 {
-    uint32_t opened = p->tok.start, ctx = p->ctx;
+    uint32_t opened = p->tok.start, ctx = p->ctx, list = p->stack.len;
     struct cs_items items = {0};
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
@@ -167,6 +190,8 @@ enum cs_ex cs_object_literal(struct cs_parser *p)
         if (cs_eat(p, T_ELLIPSIS)) {
             cs_assign(p);
             cs_item(p, &items, p->val, K_NONE, VAL_NAMED | VAL_SPREAD);
+            *CS_PUSH(&p->stack) = K_NONE;
+            *CS_PUSH(&p->stack) = p->node | CS_SPREAD;
         } else {
             property(p, &items);
         }
@@ -176,12 +201,13 @@ enum cs_ex cs_object_literal(struct cs_parser *p)
     p->ctx = ctx;
     cs_close(p, T_RBRACE, opened);
     p->val = cs_val(p, VAL_OBJECT, items.first, 0, 0);
+    p->node = cs_node(p, NODE_OBJECT, 0, cs_node_list(p, list), opened);
     return EX_PATTERN;
 }
 
 enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
 {
-    uint32_t declared = 0;
+    uint32_t start = p->tok.start, declared = 0;
     cs_next(p);
     uint32_t fn = async ? FN_ASYNC : 0;
     if (cs_eat(p, T_STAR))
@@ -196,6 +222,7 @@ enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
     if (declared)
         p->val = cs_assigned(p, cs_val(p, VAL_DECL, declared - 1, 0, 0), p->val);
     cs_scope_close(p);
+    p->node = cs_node(p, NODE_FUNC, fn, 0, start);
     return EX_FUNC;
 }
 
@@ -217,11 +244,12 @@ static void dynamic_import(struct cs_parser *p, uint32_t start)
         atom = cs_lex_value(p, first.start, end);
     if (literal)
         cs_request(p, atom, start, true);
-    else
-        cs_note(p, CS_FACT_CODE, "import(expression)", start, 0);
     if (p->kind != CS_COMPILE_STRIP)
         cs_insert_text(p, start, "$");
-    p->val = cs_val(p, VAL_IMPORT, cs_arguments(p), 0, start);
+    cs_arguments(p);
+    uint32_t from = cs_list_at(p, p->list, 0) & ~CS_SPREAD;
+    p->node = cs_node(p, NODE_IMPORT, from, 0, start);
+    p->val = cs_val(p, VAL_IMPORT, from, 0, start);
 }
 
 static enum cs_ex import_expr(struct cs_parser *p)
@@ -245,6 +273,7 @@ static enum cs_ex import_expr(struct cs_parser *p)
     }
     cs_next(p);
     p->val = 0;
+    p->node = cs_node(p, NODE_META, 0, 0, start);
     return EX_OTHER;
 }
 
@@ -267,6 +296,7 @@ static enum cs_ex async_expr(struct cs_parser *p)
         return cs_arrow_one(p, &name, false);
     p->last_ref = cs_refer(p, &name, 0);
     p->val = cs_val(p, VAL_REF, p->last_ref, 0, 0);
+    p->node = 0;
     if (p->tok.nl)
         return EX_REF;
     if (p->tok.kind == T_LPAREN)
@@ -289,14 +319,18 @@ static enum cs_ex name_expr(struct cs_parser *p)
         return cs_arrow_one(p, &name, false);
     p->last_ref = cs_refer(p, &name, 0);
     p->val = cs_val(p, VAL_REF, p->last_ref, 0, 0);
+    p->node = cs_node(p, NODE_REF, p->last_ref, 0, name.start);
     return EX_REF;
 }
 
 static enum cs_ex keyword_expr(struct cs_parser *p)
 {
+    uint32_t start = p->tok.start;
+    p->node = 0;
     switch (p->tok.atom) {
     case K_this:
         p->val = cs_val(p, VAL_THIS, 0, 0, 0);
+        p->node = cs_node(p, NODE_THIS, 0, 0, p->tok.start);
         cs_next(p);
         return EX_OTHER;
     case K_null:
@@ -315,6 +349,7 @@ static enum cs_ex keyword_expr(struct cs_parser *p)
         return cs_function_expr(p, false);
     case K_class:
         cs_class(p, false, false);
+        p->node = cs_node(p, NODE_FUNC, 0, 0, start);
         return EX_OTHER;
     case K_import:
         return import_expr(p);
@@ -350,21 +385,26 @@ enum cs_ex cs_primary(struct cs_parser *p)
     case T_STR:
         p->last_str = cs_lex_value(p, p->tok.start, p->tok.end);
         p->val = 0;
+        p->node = cs_node_str(p, p->last_str, p->tok.start);
         cs_next(p);
         return EX_STRING;
     case T_SLASH:
     case T_SLASHEQ:
         cs_lex_regex(p);
         p->val = 0;
+        p->node = cs_node(p, NODE_REGEX, 0, 0, p->tok.start);
+        p->nodes.at[p->node].end = p->tok.end;
         cs_next(p);
         return EX_OTHER;
     case T_NUM:
         p->val = number_holds(p) ? VALUE_TRUE : VALUE_FALSE;
+        p->node = cs_node(p, NODE_NUM, 0, 0, p->tok.start);
         cs_next(p);
         return EX_OTHER;
     case T_PRIVATE:
         p->val = 0;
         cs_next(p);
+        p->node = 0;
         if (!cs_is(p, K_in))
             cs_unexpected(p, "'in' after a private name");
         return EX_OTHER;

@@ -31,6 +31,22 @@ struct cs_flow cs_flow_join(struct cs_reach *r, struct cs_flow a, struct cs_flow
     return a;
 }
 
+/* Where the expression starts whose member this is, and how it is spelled. */
+static uint32_t start_of(const struct cs_reach *r, uint32_t node, const char **via)
+{
+    const struct cs_val *v = cs_reach_val(r, node);
+    for (uint32_t i = 0; v->kind == VAL_MEMBER && i < 64; i++)
+        v = cs_reach_val(r, v->a);
+    *via = "alias";
+    if (v->kind == VAL_REF) {
+        const struct cs_ref *ref = &r->p->refs.at[v->a];
+        if (!ref->decl)
+            *via = "chain";
+        return ref->start;
+    }
+    return v->kind == VAL_IMPORT || v->kind == VAL_CALL ? v->c : r->pos;
+}
+
 uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place, unsigned deep)
 {
     uint64_t can = 0;
@@ -48,7 +64,12 @@ uint64_t cs_hand_out(struct cs_reach *r, uint32_t node, unsigned deep)
 {
     const struct cs_val *v = cs_reach_val(r, node);
     struct cs_flow w = r->at[node];
-    uint64_t can = w.can | cs_path_tool(r, w.path, r->pos, "alias");
+    uint64_t can = w.can;
+    if (w.path) {
+        const char *via;
+        uint32_t pos = start_of(r, node, &via);
+        can |= cs_path_tool(r, w.path, pos, via);
+    }
     if (deep < DEEP_MOST && cs_reach_step(r)) {
         if (v->kind == VAL_ARRAY || v->kind == VAL_OBJECT) {
             for (uint32_t i = v->a; i; i = cs_reach_val(r, i)->c)
@@ -102,20 +123,13 @@ static struct cs_flow reference(struct cs_reach *r, uint32_t node)
     return w;
 }
 
-/* Where the expression starts whose member this is, and how it is spelled. */
-static uint32_t start_of(const struct cs_reach *r, uint32_t node, const char **via)
+/* The text that a node stands for, as an atom, or K_NONE. */
+static uint32_t folded(struct cs_reach *r, uint32_t node)
 {
-    const struct cs_val *v = cs_reach_val(r, node);
-    for (uint32_t i = 0; v->kind == VAL_MEMBER && i < 64; i++)
-        v = cs_reach_val(r, v->a);
-    *via = "alias";
-    if (v->kind == VAL_REF) {
-        const struct cs_ref *ref = &r->p->refs.at[v->a];
-        if (!ref->decl)
-            *via = "chain";
-        return ref->start;
-    }
-    return v->kind == VAL_IMPORT || v->kind == VAL_CALL ? v->c : r->pos;
+    struct cs_folded f = cs_fold(r->p, node);
+    if (f.sort != FOLD_TEXT || f.partial || !f.len)
+        return K_NONE;
+    return cs_intern(r->p, cs_arena_dup(&r->p->scratch, cs_strn(f.text, f.len)));
 }
 
 static struct cs_flow member(struct cs_reach *r, uint32_t node)
@@ -126,8 +140,8 @@ static struct cs_flow member(struct cs_reach *r, uint32_t node)
     if (cs_reach_val(r, v.a)->kind == VAL_ARRAY || cs_reach_val(r, v.a)->kind == VAL_OBJECT) {
         of.can |= cs_hand_out(r, v.a, 0);
     }
-    if (atom == K_NONE && v.c && cs_reach_val(r, v.c)->kind == VAL_STR)
-        atom = cs_reach_val(r, v.c)->a;
+    if (atom == K_NONE && v.c && of.path)
+        atom = folded(r, v.c);
     if (of.path && r->paths.at[of.path].kind == PATH_GLOBAL && atom != K_NONE) {
         uint32_t place = cs_spot_member(r, r->globals, atom, false);
         w = place ? cs_spot_read(r, place) : (struct cs_flow){0};
@@ -162,11 +176,10 @@ static struct cs_flow literal_value(struct cs_reach *r, uint32_t node)
 
 static struct cs_flow imported(struct cs_reach *r, const struct cs_val *v)
 {
-    const struct cs_val *arg =
-        v->a ? cs_reach_val(r, cs_reach_val(r, v->a)->a) : cs_reach_val(r, 0);
+    uint32_t specifier = v->a ? folded(r, v->a) : (uint32_t)K_NONE;
     r->pos = v->c;
-    if (arg->kind == VAL_STR)
-        return (struct cs_flow){.path = cs_path_module(r, arg->a)};
+    if (specifier != K_NONE)
+        return (struct cs_flow){.path = cs_path_module(r, specifier)};
     return (struct cs_flow){.can = cs_any_tool(r, v->c)};
 }
 
@@ -239,6 +252,10 @@ static bool worth_it(struct cs_parser *p)
     for (uint32_t i = 0; i < p->refs.len; i++) {
         const struct cs_ref *ref = &p->refs.at[i];
         if (!ref->decl && !(ref->flags & (REF_DEAD | REF_EXPORT)))
+            return true;
+    }
+    for (uint32_t i = VALUE_FIRST; i < p->vals.len; i++) {
+        if (p->vals.at[i].kind == VAL_IMPORT)
             return true;
     }
     return false;

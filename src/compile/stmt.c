@@ -163,9 +163,13 @@ static void for_statement(struct cs_parser *p)
     uint32_t opened = p->tok.start;
     cs_expect(p, T_LPAREN, "'('");
     cs_scope_open(p, false);
+    uint32_t vals = p->nodes.len;
     for_first(p);
     uint32_t target = p->val;
     if (cs_is(p, K_of) || cs_is(p, K_in)) {
+        /* What the loop sets its variables to is not known. */
+        for (uint32_t i = vals; i < p->nodes.len; i++)
+            p->nodes.at[i].flags |= p->nodes.at[i].kind == NODE_HOLE ? NODE_MAYBE : 0;
         bool of = cs_is(p, K_of);
         cs_next(p);
         of ? cs_assign(p) : cs_expr(p);
@@ -246,6 +250,7 @@ static void try_statement(struct cs_parser *p)
         cs_scope_open(p, false);
         uint32_t opened = p->tok.start;
         if (cs_eat(p, T_LPAREN)) {
+            p->from = 0;
             cs_binding(p, BIND_LEXICAL);
             cs_assigned(p, p->val, cs_val(p, VAL_THROWN, 0, 0, 0));
             cs_type_annotation(p);

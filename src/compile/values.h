@@ -25,7 +25,7 @@ enum cs_val_kind {
     VAL_FALSE,  /* one that does not */
     VAL_NOT,    /* a: operand */
     VAL_JOIN,   /* a, b: any of them, or both in one */
-    VAL_MEMBER, /* a: of what; b: the name, K_NONE: computed, c: from this */
+    VAL_MEMBER, /* a: of what; b: the name, K_NONE: computed, c: index in nodes of from what */
     VAL_CALL,   /* a: callee; b: first argument; c: where it starts */
     VAL_NEW,    /* the same */
     VAL_ARRAY,  /* a: first item */
@@ -34,7 +34,7 @@ enum cs_val_kind {
     VAL_FN,     /* a: first parameter; c: where it starts */
     VAL_RETURN, /* a: value; b: the function, 0: the program */
     VAL_ASSIGN, /* a: target; b: value */
-    VAL_IMPORT, /* import(): a: its argument; c: where */
+    VAL_IMPORT, /* import(): a: index in nodes of its argument; c: where */
     VAL_THIS,
     VAL_THROWN,
 };
@@ -74,13 +74,6 @@ struct cs_endless {
     const char *name;
 };
 
-/* Something about the program that was found when all was read; facts.c lists it. */
-struct cs_found {
-    enum cs_fact_kind kind;
-    uint32_t pos;
-    const char *name, *via;
-};
-
 struct cs_fn_state {
     uint32_t outer;
     struct cs_loop frame;
@@ -115,7 +108,7 @@ void cs_loop_jump(struct cs_parser *p, bool leaves, uint32_t label);
 void cs_loop_leave(struct cs_parser *p);
 void cs_loops(struct cs_parser *p);
 
-/* reach.c: TOOL, FLOW, LOOP and PERMISSION, into p->found. Names have been resolved. */
+/* reach.c: TOOL, FLOW, LOOP and PERMISSION. Names have been resolved, constants folded. */
 void cs_reach(struct cs_parser *p);
 
 #endif

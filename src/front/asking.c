@@ -20,9 +20,10 @@ struct question {
     struct question *next;
     uint64_t id;
     bool url;
-    struct cs_form *form;
-    struct cs_buf *values; /* of its fields, JSON; empty: left out */
-    size_t at;             /* the field that is asked now; their number: all are there */
+    struct cs_deciding *deciding; /* a question of the guard; NULL: of a server, */
+    struct cs_form *form;         /* which has a form */
+    struct cs_buf *values;        /* of its fields, JSON; empty: left out */
+    size_t at;                    /* the field that is asked now; their number: all are there */
     char server[];
 };
 
@@ -34,6 +35,9 @@ struct cs_asking {
     int fd;                 /* the terminal, a description of our own; -1: not opened yet */
     uv_poll_t poll;
     bool colour;
+    bool by_keys; /* each key counts at once, and is not shown; else lines do */
+    struct termios usual;
+    void (*decided)(void *ctx, struct cs_str id, const struct cs_choice *choice);
     struct cs_buf prompt, line;
 };
 
@@ -48,7 +52,26 @@ static void question_free(struct question *q)
         cs_buf_done(&q->values[i]);
     free(q->values);
     cs_form_free(q->form);
+    cs_deciding_free(q->deciding);
     free(q);
+}
+
+/* Signals stay as they are: Ctrl-C interrupts in both. */
+static void listen_for_keys(struct cs_asking *a, bool keys)
+{
+    if (a->by_keys == keys || a->fd < 0)
+        return;
+    struct termios t = a->usual;
+    if (keys) {
+        if (tcgetattr(a->fd, &a->usual) < 0)
+            return;
+        t = a->usual;
+        t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        t.c_cc[VMIN] = 1;
+        t.c_cc[VTIME] = 0;
+    }
+    tcsetattr(a->fd, TCSANOW, &t);
+    a->by_keys = keys;
 }
 
 /* --- what is printed --- */
@@ -63,7 +86,10 @@ static void ask_now(struct cs_asking *a)
 {
     const struct question *q = a->first;
     cs_buf_clear(&a->prompt);
-    if (q->url)
+    listen_for_keys(a, q->deciding && cs_deciding_wants_key(q->deciding));
+    if (q->deciding)
+        cs_deciding_prompt(q->deciding, &a->prompt);
+    else if (q->url)
         cs_buf_puts(&a->prompt, "accept? [y/N]: ");
     else if (q->at < cs_form_count(q->form))
         cs_form_prompt(q->form, q->at, &a->prompt);
@@ -76,7 +102,7 @@ static void ask_now(struct cs_asking *a)
 static void ask_field(struct cs_asking *a)
 {
     const struct question *q = a->first;
-    if (!q->url && q->at < cs_form_count(q->form)) {
+    if (q->form && !q->url && q->at < cs_form_count(q->form)) {
         CS_AUTO_BUF struct cs_buf details = {0};
         cs_form_details(q->form, q->at, &details);
         cs_text_lines(stderr, "  ", cs_buf_str(&details));
@@ -124,10 +150,12 @@ static void next_question(struct cs_asking *a)
     a->first = q->next;
     question_free(q);
     cs_buf_clear(&a->line);
-    if (a->first)
+    if (a->first) {
         show_first(a);
-    else
-        uv_poll_stop(&a->poll);
+        return;
+    }
+    listen_for_keys(a, false);
+    uv_poll_stop(&a->poll);
 }
 
 static void answer(struct cs_asking *a, struct cs_str result)
@@ -166,6 +194,36 @@ static void accept_it(struct cs_asking *a)
     answer(a, cs_buf_str(&result));
 }
 
+/* --- questions of the guard --- */
+
+/* Whoever hears of it may withdraw it; it is off the terminal by then. */
+static void decided(struct cs_asking *a, const struct cs_choice *choice)
+{
+    struct question *q = a->first;
+    struct cs_deciding *d = CS_TAKE(q->deciding);
+    next_question(a);
+    a->decided(a->ctx, cs_deciding_id(d), choice);
+    cs_deciding_free(d);
+}
+
+static void leave(struct cs_asking *a)
+{
+    const struct cs_choice choice = {.left = true};
+    decided(a, &choice);
+}
+
+/* What was typed ahead of a prompt is no answer to it: one key, one prompt. */
+static void on_key(struct cs_asking *a)
+{
+    struct cs_choice choice = {0};
+    char key = a->line.at[0];
+    cs_buf_clear(&a->line);
+    if (cs_deciding_key(a->first->deciding, key, &choice))
+        decided(a, &choice);
+    else if (!cs_deciding_wants_key(a->first->deciding) || key == 'd')
+        ask_now(a);
+}
+
 /* --- lines --- */
 
 static bool says(struct cs_str line, const char *word)
@@ -195,6 +253,14 @@ static void on_line(struct cs_asking *a, struct cs_str line)
 {
     struct question *q = a->first;
     struct cs_err err = {0};
+    if (q->deciding) {
+        struct cs_choice choice = {0};
+        if (cs_deciding_line(q->deciding, line, &choice))
+            decided(a, &choice);
+        else
+            ask_now(a);
+        return;
+    }
     if (q->url || q->at == cs_form_count(q->form)) {
         on_verdict(a, line);
         return;
@@ -224,7 +290,14 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         cs_buf_added(&a->line, (size_t)n);
     if (n <= 0 || a->line.len > LINE_MAX_BYTES) {
         fputc('\n', stderr);
-        decline(a);
+        if (a->first->deciding)
+            leave(a);
+        else
+            decline(a);
+        return;
+    }
+    if (a->by_keys) {
+        on_key(a);
         return;
     }
     const char *end;
@@ -259,7 +332,9 @@ static int open_terminal(struct cs_asking *a, struct cs_err *err)
 static void show_first(struct cs_asking *a)
 {
     struct question *q = a->first;
-    if (q->url) {
+    if (q->deciding) {
+        cs_deciding_show(q->deciding, a->colour);
+    } else if (q->url) {
         show_url(a, q);
     } else {
         show_message(a, q, "asks:");
@@ -288,6 +363,16 @@ static int read_question(struct cs_asking *a, const struct cs_tool_ask *ask, str
     return 0;
 }
 
+static void put_last(struct cs_asking *a, struct question *q)
+{
+    struct question **end = &a->first;
+    while (*end)
+        end = &(*end)->next;
+    *end = q;
+    if (q == a->first)
+        show_first(a);
+}
+
 bool cs_asking_take(struct cs_asking *a, const struct cs_tool_ask *ask)
 {
     struct cs_err err = {0};
@@ -306,19 +391,49 @@ bool cs_asking_take(struct cs_asking *a, const struct cs_tool_ask *ask)
     q->url = ask->kind == CS_ASK_URL;
     q->form = form;
     q->values = cs_calloc(cs_form_count(form) + 1, sizeof *q->values);
-    struct question **end = &a->first;
-    while (*end)
-        end = &(*end)->next;
-    *end = q;
-    if (q == a->first)
-        show_first(a);
+    put_last(a, q);
+    return true;
+}
+
+void cs_asking_on_decision(struct cs_asking *a, void (*decided_it)(void *ctx, struct cs_str id,
+                                                                   const struct cs_choice *choice))
+{
+    a->decided = decided_it;
+}
+
+int cs_asking_approval(struct cs_asking *a, const struct cs_approval_row *row,
+                       const struct cs_choice *given, struct cs_err *err)
+{
+    if (open_terminal(a, err) < 0)
+        return -1;
+    struct question *q = cs_calloc(1, sizeof *q + 1);
+    q->deciding = cs_deciding_new(row, given);
+    put_last(a, q);
+    return 0;
+}
+
+bool cs_asking_settled(struct cs_asking *a, struct cs_str id)
+{
+    struct question **at = &a->first;
+    while (*at && !((*at)->deciding && cs_str_eq(cs_deciding_id((*at)->deciding), id)))
+        at = &(*at)->next;
+    struct question *q = *at;
+    if (!q)
+        return false;
+    if (q == a->first) {
+        fputc('\n', stderr);
+        next_question(a);
+    } else {
+        *at = q->next;
+        question_free(q);
+    }
     return true;
 }
 
 void cs_asking_withdraw(struct cs_asking *a, uint64_t id)
 {
     struct question **at = &a->first;
-    while (*at && (*at)->id != id)
+    while (*at && ((*at)->deciding || (*at)->id != id))
         at = &(*at)->next;
     struct question *q = *at;
     if (!q)
@@ -385,6 +500,7 @@ void cs_asking_close(struct cs_asking *a)
         a->first = q->next;
         question_free(q);
     }
+    listen_for_keys(a, false);
     if (a->fd >= 0)
         uv_close((uv_handle_t *)&a->poll, on_poll_closed);
     else

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "front/audit.h"
+#include "front/moment.h"
 #include "front/table.h"
 #include "front/text.h"
 #include "front/verbs.h"
@@ -44,32 +45,10 @@ int cs_audit_failed(const struct cs_verb *verb, const struct cs_err *err)
 
 /* --- moments --- */
 
-/* "2h" is two hours ago; else a date, perhaps with a time, in UTC. */
 static int parse_moment(const char *option, const char *text, int64_t *ms, struct cs_err *err)
 {
-    static const struct {
-        char unit;
-        int64_t ms;
-    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}, {'w', 604800000}};
-    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
-                                        "%Y-%m-%d %H:%M", "%Y-%m-%d"};
-    if (!text)
+    if (!text || cs_moment_parse(text, false, ms))
         return 0;
-    char *end;
-    long long number = strtoll(text, &end, 10);
-    for (size_t i = 0; i < CS_COUNT(units); i++)
-        if (end > text && end[0] == units[i].unit && !end[1] && number >= 0 && number < 100000) {
-            *ms = cs_time_ms() - number * units[i].ms;
-            return 0;
-        }
-    for (size_t i = 0; i < CS_COUNT(forms); i++) {
-        struct tm tm = {0};
-        const char *rest = strptime(text, forms[i], &tm);
-        if (!rest || !(*rest == '\0' || strcmp(rest, "Z") == 0))
-            continue;
-        *ms = (int64_t)timegm(&tm) * 1000;
-        return 0;
-    }
     return cs_fail(err, CS_INVALID,
                    "--%s: '%s' is no time like 2h, 3d (ago), 2026-01-31 or 2026-01-31T08:00:00Z",
                    option, text);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "front/approving.h"
 #include "front/asking.h"
 #include "front/call_args.h"
 #include "front/errand.h"
@@ -19,7 +20,8 @@ struct calling {
     char scratch[CS_DATA_PATH];
     struct cs_run *run;
     struct cs_asking *asking; /* NULL: nobody is there to be asked */
-    bool known;               /* there is such a tool */
+    struct cs_approving *approving;
+    bool known; /* there is such a tool */
     bool reveal;
     struct cs_settings settings;
 };
@@ -49,6 +51,7 @@ static void on_done(void *ctx, const struct cs_result *r)
     struct calling *c = ctx;
     c->run = NULL;
     cs_asking_close(c->asking);
+    cs_approving_close(c->approving);
     cs_print_result(&c->print, r);
     cs_errand_end(&c->session, exit_of(c, r));
 }
@@ -77,6 +80,24 @@ static void on_answer(void *ctx, uint64_t ask, struct cs_str result)
     struct calling *c = ctx;
     if (c->run)
         cs_run_answer(c->run, ask, result);
+}
+
+static void on_approval(void *ctx, const struct cs_approval_row *row)
+{
+    struct calling *c = ctx;
+    cs_approving_asked(c->approving, row);
+}
+
+static void on_approval_over(void *ctx, const struct cs_approval_row *row)
+{
+    struct calling *c = ctx;
+    cs_approving_over(c->approving, row);
+}
+
+static void on_decided(void *ctx, struct cs_str id, const struct cs_choice *choice)
+{
+    struct calling *c = ctx;
+    cs_approving_decide(c->approving, id, choice);
 }
 
 /* "server" and "tool" of "server.tool" or "server/tool"; either may have dots of its own. */
@@ -150,9 +171,15 @@ static int start(struct calling *c, struct cs_err *err)
     /* A person who is asked takes longer than a tool may. */
     if (request.limits.wall_clock > most || (s->asks && !c->timeout_ms))
         request.limits.wall_clock = most;
-    static const struct cs_run_watch watch = {.ask = on_ask, .withdrawn = on_withdrawn};
+    static const struct cs_run_watch watch = {.ask = on_ask,
+                                              .withdrawn = on_withdrawn,
+                                              .approval = on_approval,
+                                              .approval_over = on_approval_over};
     if (s->asks)
         c->asking = cs_asking_new(s->loop, on_answer, c);
+    if (c->asking)
+        cs_asking_on_decision(c->asking, on_decided);
+    c->approving = cs_approving_new(s->world.store, s->world.policy, c->asking, "tools call");
     c->run = cs_run_start(s->world.runner, &request, &watch, on_done, c);
     return 0;
 }

@@ -160,14 +160,14 @@ static void check_servers(const char *path, struct cs_mistakes *m, size_t *serve
 
 static void check_policy(const char *config, struct cs_mistakes *m)
 {
-    char path[CS_DATA_PATH];
+    struct cs_policy_place place;
     struct cs_policy *policy = NULL;
     struct cs_privacy *privacy = NULL;
     struct cs_err err = {0};
-    if (cs_data_policy(NULL, config, path, &err) == 0 && !path[0])
+    if (cs_policy_place_find(NULL, config, &place, &err) == 0 && !place.path[0])
         return;
-    if (err.code || cs_policy_load(path, &policy, &err) < 0 ||
-        cs_world_privacy(policy, path, NULL, false, &privacy, &err) < 0)
+    if (err.code || cs_policy_place_load(&place, &policy, &err) < 0 ||
+        cs_world_privacy(policy, place.path, NULL, false, &privacy, &err) < 0)
         cs_mistake(m, "policy", "%s", err.msg);
     cs_privacy_unref(privacy);
     cs_policy_unref(policy);

@@ -44,6 +44,30 @@ void cs_event_file(struct cs_store *store, const char *event, const char *path)
     cs_event_note(store, event, NULL, cs_buf_str(&data), NULL, NULL);
 }
 
+void cs_event_policy(struct cs_store *store, const char *event, const struct cs_policy_place *place,
+                     const struct cs_policy *policy, const unsigned char *before)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    char hex[65];
+    const char *slash = strrchr(place->path, '/');
+    cs_json_open(&w, '{');
+    if (before) {
+        cs_hex(before, 32, hex);
+        cs_json_key(&w, "before");
+        cs_json_put_z(&w, hex);
+    }
+    cs_json_key(&w, "bytes");
+    cs_json_put_u64(&w, cs_policy_text(policy).len);
+    cs_json_key(&w, "file");
+    cs_json_put_z(&w, slash ? slash + 1 : place->path);
+    cs_hex(cs_policy_hash(policy), 32, hex);
+    cs_json_key(&w, "hash");
+    cs_json_put_z(&w, hex);
+    cs_json_close(&w, '}');
+    cs_event_note(store, event, NULL, cs_buf_str(&data), NULL, NULL);
+}
+
 /* --- what is refused --- */
 
 struct window {

@@ -7,6 +7,7 @@
 #ifndef CS_FRONT_EVENTS_H
 #define CS_FRONT_EVENTS_H
 
+#include "front/policy_place.h"
 #include "policy/keys.h"
 #include "store/store.h"
 
@@ -14,6 +15,10 @@
 void cs_event_note(struct cs_store *store, const char *event, const struct cs_caller *caller,
                    struct cs_str data, cs_stored *done, void *ctx);
 
+/* A policy that counts from now on, by name, size and hash; `before` is the hash of the one that
+ * did until now, or NULL. */
+void cs_event_policy(struct cs_store *store, const char *event, const struct cs_policy_place *place,
+                     const struct cs_policy *policy, const unsigned char *before);
 /* A file was read that says what may be done: its name, size and hash. None if it is not there. */
 void cs_event_file(struct cs_store *store, const char *event, const char *path);
 

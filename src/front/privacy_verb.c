@@ -44,16 +44,17 @@ struct scanning {
 static int open_house(const char *config, const char *policy, struct cs_privacy **privacy,
                       struct cs_err *err)
 {
-    char file[CS_DATA_PATH], path[CS_DATA_PATH];
+    char file[CS_DATA_PATH];
+    struct cs_policy_place place;
     struct cs_settings settings = {0};
     struct cs_policy *rules = NULL;
     if (cs_data_config(config, file, err) < 0 || cs_settings_load(file, NULL, &settings, err) < 0)
         return -1;
-    int status = cs_data_policy(policy, file, path, err);
+    int status = cs_policy_place_find(policy, file, &place, err);
     if (status == 0)
-        status = cs_policy_load(path[0] ? path : NULL, &rules, err);
+        status = cs_policy_place_load(&place, &rules, err);
     if (status == 0)
-        status = cs_world_privacy(rules, path, &settings, false, privacy, err);
+        status = cs_world_privacy(rules, place.path, &settings, false, privacy, err);
     cs_policy_unref(rules);
     cs_settings_done(&settings);
     return status;

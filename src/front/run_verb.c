@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "front/approving.h"
 #include "front/asking.h"
 #include "front/data.h"
 #include "front/print.h"
@@ -195,6 +196,7 @@ struct session {
     struct cs_world world;
     struct cs_run *run;
     struct cs_asking *asking; /* NULL: nobody is there to be asked */
+    struct cs_approving *approving;
     uv_timer_t spinner;
     uv_signal_t interrupts[3];
     uint64_t started;
@@ -295,6 +297,28 @@ static void on_answer(void *ctx, uint64_t ask, struct cs_str result)
         cs_run_answer(s->run, ask, result);
 }
 
+/* --- questions of the guard --- */
+
+static void on_approval(void *ctx, const struct cs_approval_row *row)
+{
+    struct session *s = ctx;
+    clear_line(s);
+    cs_approving_asked(s->approving, row);
+}
+
+static void on_approval_over(void *ctx, const struct cs_approval_row *row)
+{
+    struct session *s = ctx;
+    clear_line(s);
+    cs_approving_over(s->approving, row);
+}
+
+static void on_decided(void *ctx, struct cs_str id, const struct cs_choice *choice)
+{
+    struct session *s = ctx;
+    cs_approving_decide(s->approving, id, choice);
+}
+
 /* --- the run --- */
 
 static void on_done(void *ctx, const struct cs_result *r)
@@ -304,6 +328,7 @@ static void on_done(void *ctx, const struct cs_result *r)
     s->exit_status = cs_exit_of(r);
     clear_line(s);
     cs_asking_close(s->asking);
+    cs_approving_close(s->approving);
     struct cs_print print = {.json = s->args->json,
                              .quiet = s->args->quiet,
                              .verbose = s->args->verbose,
@@ -341,6 +366,9 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         return -1;
     if (world.asks)
         s.asking = cs_asking_new(loop, on_answer, &s);
+    if (s.asking)
+        cs_asking_on_decision(s.asking, on_decided);
+    s.approving = cs_approving_new(s.world.store, s.world.policy, s.asking, "run");
     uv_timer_init(loop, &s.spinner);
     s.spinner.data = &s;
     s.started = uv_now(loop);
@@ -367,7 +395,9 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
                                  .output = on_output,
                                  .progress = on_progress,
                                  .ask = on_ask,
-                                 .withdrawn = on_withdrawn};
+                                 .withdrawn = on_withdrawn,
+                                 .approval = on_approval,
+                                 .approval_over = on_approval_over};
     s.run = cs_run_start(s.world.runner, &request, &watch, on_done, &s);
     uv_run(loop, UV_RUN_DEFAULT);
     uv_loop_close(loop);

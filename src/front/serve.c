@@ -1,6 +1,7 @@
 #include "front/serve.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +66,9 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
 
 /* --- reload --- */
 
+static void on_policy_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was,
+                              const uv_stat_t *is);
+
 static void warn_unprotected(const struct cs_daemon *d)
 {
     if (cs_privacy_off(d->world.privacy))
@@ -72,22 +76,56 @@ static void warn_unprotected(const struct cs_daemon *d)
                     d->no_privacy ? "--no-pii-protection" : "privacy.enabled is false");
 }
 
-/* Of the policy file only what it says about privacy can change while it runs. */
-static void reload_privacy(struct cs_daemon *d)
+/* A policy of its own is watched; one in the configuration is watched with it. */
+static void watch_policy(struct cs_daemon *d)
 {
-    unsigned char before[32];
+    const struct cs_policy_place *place = &d->world.policy_place;
+    uv_fs_poll_stop(&d->watch_policy);
+    if (place->path[0] && !place->inside)
+        uv_fs_poll_start(&d->watch_policy, on_policy_changed, place->path, WATCH_MS);
+}
+
+/* A mistake that stays there is told once. */
+static void refuse_policy(struct cs_daemon *d, const struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf data = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&data);
+    if (strcmp(d->policy_refused, err->msg) == 0)
+        return;
+    snprintf(d->policy_refused, sizeof d->policy_refused, "%s", err->msg);
+    cs_log_line(CS_LOG_ERROR, "policy", "not reloaded, the old one stays: %s", err->msg);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "error");
+    cs_json_put_z(&w, err->msg);
+    cs_json_close(&w, '}');
+    cs_event_note(d->world.store, "policy.refused", NULL, cs_buf_str(&data), NULL, NULL);
+}
+
+static void reload_policy(struct cs_daemon *d)
+{
+    unsigned char rules[32], privacy[32];
+    char path[CS_DATA_PATH];
     struct cs_err err = {0};
-    memcpy(before, cs_privacy_hash(d->world.privacy), sizeof before);
-    if (cs_world_reload_privacy(&d->world, &d->settings, &err) < 0) {
-        cs_log_line(CS_LOG_ERROR, "privacy", "not reloaded, the old rules stay: %s", err.msg);
+    memcpy(privacy, cs_privacy_hash(d->world.privacy), sizeof privacy);
+    memcpy(rules, cs_policy_hash(d->world.policy), sizeof rules);
+    memcpy(path, d->world.policy_place.path, sizeof path);
+    if (cs_world_reload_policy(&d->world, &d->settings, &err) < 0) {
+        refuse_policy(d, &err);
         return;
     }
-    if (memcmp(before, cs_privacy_hash(d->world.privacy), sizeof before) == 0)
+    d->policy_refused[0] = '\0';
+    if (strcmp(path, d->world.policy_place.path) != 0)
+        watch_policy(d);
+    if (memcmp(privacy, cs_privacy_hash(d->world.privacy), sizeof privacy) != 0) {
+        cs_log_line(CS_LOG_INFO, "privacy", "new rules count from now on");
+        warn_unprotected(d);
+    }
+    if (memcmp(rules, cs_policy_hash(d->world.policy), sizeof rules) == 0)
         return;
-    cs_log_line(CS_LOG_INFO, "privacy", "new rules count from now on");
-    warn_unprotected(d);
-    if (d->world.policy_path[0])
-        cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);
+    cs_log_line(CS_LOG_INFO, "policy", "a new one counts from now on: %s",
+                d->world.policy_place.path[0] ? d->world.policy_place.path : "the defaults");
+    cs_event_policy(d->world.store, "policy.changed", &d->world.policy_place, d->world.policy,
+                    rules);
 }
 
 static void reload(struct cs_daemon *d)
@@ -108,7 +146,7 @@ static void reload(struct cs_daemon *d)
     cs_settings_done(&now);
     set_level(d);
     cs_world_reload(&d->world, &d->settings);
-    reload_privacy(d);
+    reload_policy(d);
     cs_mcp_set(d->mcp, d->settings.output_tokens, (uint32_t)d->settings.execution_timeout);
     if (d->reloaded)
         d->reloaded(d);
@@ -129,7 +167,7 @@ static void on_policy_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was,
     (void)was;
     (void)is;
     if (status == 0 && !d->stops)
-        reload_privacy(d);
+        reload_policy(d);
 }
 
 /* --- what is old is forgotten --- */
@@ -284,8 +322,7 @@ static void watch(struct cs_daemon *d)
     uv_fs_poll_start(&d->watch, on_file_changed, d->world.config, WATCH_MS);
     uv_fs_poll_init(d->loop, &d->watch_policy);
     d->watch_policy.data = d;
-    if (d->world.policy_path[0])
-        uv_fs_poll_start(&d->watch_policy, on_policy_changed, d->world.policy_path, WATCH_MS);
+    watch_policy(d);
 }
 
 int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
@@ -312,11 +349,12 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     warn_unprotected(d);
     note_daemon(d, "daemon.started");
     cs_event_file(d->world.store, "config.loaded", d->world.config);
-    cs_event_file(d->world.store, "policy.loaded", d->world.policy_path);
+    if (d->world.policy_place.path[0])
+        cs_event_policy(d->world.store, "policy.loaded", &d->world.policy_place, d->world.policy,
+                        NULL);
     struct cs_mcp_options mcp = {
         .runner = d->world.runner,
         .tools = d->world.tools,
-        .policy = d->world.policy,
         .store = d->world.store,
         .sessions = d->world.sessions,
         .answer_tokens = d->settings.output_tokens,

@@ -39,6 +39,7 @@ struct cs_daemon {
     uv_timer_t timer, sweep;
     uv_fs_poll_t watch, watch_policy;
     char scratch[CS_DATA_PATH];
+    char policy_refused[sizeof(((struct cs_err *)0)->msg)]; /* why the newest one does not count */
     uint64_t deadline;
     struct cs_retention *retention; /* NULL: none is under way */
     bool shut_after;                /* it */

@@ -161,7 +161,6 @@ static int open_rest(struct serve *s, struct cs_err *err)
     struct cs_rest_options options = {
         .runner = d->world.runner,
         .tools = d->world.tools,
-        .policy = d->world.policy,
         .store = d->world.store,
         .sessions = d->world.sessions,
         .watch = d->world.watch,

@@ -169,6 +169,10 @@ void cs_settings_done(struct cs_settings *settings);
 int cs_settings_read(const char *path, const struct cs_setting_flag *flags, bool only_file,
                      struct cs_settings *settings, struct cs_buf *mistakes, struct cs_err *err);
 
+/* `policy` of the configuration as plain JSON (an object, or the text of a path) is appended;
+ * nothing if there is none, or no such file, or it is another program's. */
+int cs_settings_policy(const char *path, struct cs_buf *json, struct cs_err *err);
+
 /* What a reload would do: lines "server.port: 8002 -> 8003 (takes effect after a restart)". Nothing
  * secret is in them. */
 void cs_settings_compare(const struct cs_settings *old, const struct cs_settings *now,

@@ -1,6 +1,7 @@
 /* The settings of a file: sections, or dotted names, beside the servers. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/jsonc.h"
 #include "base/near.h"
 #include "front/settings_inside.h"
@@ -9,8 +10,8 @@
 #define NAMES     (2 * CS_SETTING_COUNT + 16)
 
 /* Other keys at the top: what tools/config.h reads, and what editors put there. */
-static const char *const others[] = {"mcpServers", "servers",  "mcp",
-                                     "inputs",     "projects", "$schema"};
+static const char *const others[] = {"mcpServers", "servers", "mcp",   "inputs",
+                                     "projects",   "$schema", "policy"};
 
 struct reading {
     const struct cs_jsonc *doc;
@@ -89,11 +90,7 @@ static void unknown(struct reading *r, struct cs_json_val key, struct cs_str nam
     bool cut = name.len > KEY_SHOWN;
     const char *word = cs_arena_dup(r->arena, cs_strn(name.at, cut ? KEY_SHOWN : name.len)).at;
     const char *near = cut ? NULL : nearest(r, word);
-    if (strcmp(word, "policy") == 0)
-        cs_mistake(r->mistakes, where(r, key),
-                   "'policy' is no setting; the policy is a file of "
-                   "its own, policy.json beside this one");
-    else if (near)
+    if (near)
         cs_mistake(r->mistakes, where(r, key), "there is no setting '%s'; did you mean '%s'?", word,
                    near);
     else
@@ -145,6 +142,11 @@ static void walk(struct reading *r, struct cs_str section, struct cs_json_val ob
 static void take_top(struct reading *r, struct cs_json_val key, struct cs_str name,
                      struct cs_json_val v)
 {
+    enum cs_json_type type = cs_json_type(v);
+    if (cs_str_is(name, "policy") && type != CS_JSON_OBJECT && type != CS_JSON_STRING &&
+        type != CS_JSON_NULL)
+        cs_mistake(r->mistakes, where_wrong(r, v),
+                   "'policy' wants an object, or the path of a file");
     if (is_other(name))
         return;
     if (!is_section(name))
@@ -182,6 +184,28 @@ static bool is_ours(const struct reading *reading, struct cs_json_val root)
             walk(&r, name, item, note);
     }
     return memchr(r.seen, true, sizeof r.seen) != NULL;
+}
+
+int cs_settings_policy(const char *path, struct cs_buf *json, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf text = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    CS_AUTO_JSONC struct cs_jsonc doc = {0};
+    struct cs_err missing = {0};
+    if (cs_file_read(path, CS_JSONC_BYTES, &text, &missing) < 0) {
+        if (missing.code == CS_MISSING)
+            return 0;
+        *err = missing;
+        return -1;
+    }
+    if (cs_jsonc_parse(cs_buf_str(&text), &doc, err) < 0)
+        return -1;
+    struct reading r = {&doc, path, NULL, NULL, &arena, {false}};
+    struct cs_json_val root = cs_json_root(&doc.doc), v = cs_json_get(root, "policy");
+    enum cs_json_type type = cs_json_type(v);
+    if (type != CS_JSON_NONE && type != CS_JSON_NULL && is_ours(&r, root))
+        cs_buf_putstr(json, cs_json_raw(v));
+    return 0;
 }
 
 void cs_settings_take_text(struct cs_str text, const char *path, struct cs_settings *into,

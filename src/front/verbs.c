@@ -238,6 +238,61 @@ static const struct cs_verb keys_verbs[] = {
     LAST,
 };
 
+#define ASKERS                                                                              \
+    {                                                                                       \
+        "tenant", 0, "NAME", "whose execution asks or asked (default default)", NULL, false \
+    }
+
+static const struct cs_option approvals_options[] = {
+    {"all", 'a', NULL, "also those that are over, after the ones that wait", NULL, false},
+    {"limit", 'n', "N", "how many (default 50)", NULL, false},
+    ASKERS,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option approvals_show_options[] = {ASKERS, OUTPUT, END};
+
+static const struct cs_option approve_options[] = {
+    {"session", 0, NULL, "for the rest of its session, not only this once", NULL, false},
+    {"always", 0, NULL, "exactly this program, whenever it comes again", NULL, false},
+    {"tool", 0, NULL, "calls of this tool with such arguments, until a date", NULL, false},
+    {"until", 0, "TIME", "with --tool: 2h, 7d, 2026-12-31 (default 30d)", NULL, false},
+    {"arguments", 0, "JSON", "with --tool: members that must be equal (default: all of them)", NULL,
+     false},
+    {"reason", 'r', "TEXT", "kept with the answer", NULL, false},
+    {"yes", 'y', NULL, "do not show it and ask: it was read", NULL, false},
+    ASKERS,
+    OUTPUT,
+    CONFIG,
+    POLICY,
+    END,
+};
+
+static const struct cs_option deny_options[] = {
+    {"reason", 'r', "TEXT", "the program, and whoever waits for it, are told", NULL, false},
+    ASKERS,
+    OUTPUT,
+    CONFIG,
+    POLICY,
+    END,
+};
+
+static const struct cs_verb approvals_verbs[] = {
+    {"approvals list", "", "what waits for a person, and how long it still does",
+     "Examples:\n"
+     "  caisson approvals\n"
+     "  caisson approvals list --all -o json\n",
+     approvals_options, cs_verb_approvals, NULL, NULL},
+    {"approvals show", "ID", "all of one: code, findings, call, flows, limits, answer", "",
+     approvals_show_options, cs_verb_approvals_show, NULL, NULL},
+    {"approvals grants", "", "what was allowed for longer than once", "", approvals_show_options,
+     cs_verb_approvals_grants, NULL, NULL},
+    {"approvals revoke", "GRANT", "take a grant back: it is asked again from now on", "",
+     approvals_show_options, cs_verb_approvals_revoke, NULL, NULL},
+    LAST,
+};
+
 #define LEDGER_FILTERS                                                                        \
     {"tenant", 0, "NAME", "only of this tenant", NULL, false},                                \
         {"execution", 'x', "ID", "only of this execution", NULL, false},                      \
@@ -534,6 +589,17 @@ const struct cs_verb cs_verbs[] = {
      "  echo 'print(1 + 1)' | caisson run - --language python\n"
      "  caisson run tidy.ts --workspace ./notes -o json\n",
      run_options, cs_verb_run, "Programs", NULL},
+    {"assess", "FILE | -e CODE | -", "what the judge thinks of a program, without running it",
+     "Compiles the program in the jail, judges what it can reach by the rules of the policy, and "
+     "prints each finding with its line. The exit status is 0 if it would run; 3 if a person "
+     "would be asked, or if it would be refused; 2 for a wrong command line; 5 if Caisson itself "
+     "failed.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson assess report.ts\n"
+     "  caisson assess -e 'return eval(inputs.code)' -o json\n"
+     "  caisson assess tidy.ts --environment prod -o sarif > tidy.sarif\n",
+     cs_assess_options, cs_verb_assess, NULL, NULL},
     {"serve", "", "open the doors: MCP over HTTP, and REST",
      "Listens on http://127.0.0.1:8002: MCP at /mcp, REST at /executions, /tools, /sessions and so "
      "on (GET /openapi.json describes it). Callers on this machine need no key, others do: "
@@ -604,6 +670,32 @@ const struct cs_verb cs_verbs[] = {
      login_options, cs_verb_login, NULL, NULL},
     {"logout", "NAME", "forget the tokens of a server", "", config_options, cs_verb_logout, NULL,
      NULL},
+    {"approvals", "[VERB]", "what waits for a person's word, and what they said",
+     "A program or a call that is risky waits until a person says yes or no. Without a VERB what "
+     "waits now. It works on the data directory, beside whatever waits for the answer: 'caisson "
+     "serve', 'caisson mcp' or 'caisson run'. docs/approvals.md explains it.\n",
+     approvals_options, cs_verb_approvals, "Persons", approvals_verbs},
+    {"approve", "ID", "let a program or a call go on",
+     "Shows who asks for what and why, the code with the findings marked, the call and which data "
+     "would go where, and waits for a key: yes once, for the session, always, this tool until a "
+     "date, no. What is given with options is what y means.\n"
+     "\n"
+     "Without a terminal --yes is needed: nobody can have read it here. What is CRITICAL needs "
+     "somebody else than the one who asked (approvals.four_eyes of the policy).\n"
+     "\n"
+     "The exit status is 0 if it was answered; 3 if you may not answer it; 2 if somebody was "
+     "first, or its time was over.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson approve ap_0193c2d7a1f0c0ffee00c0ffee00c0ff\n"
+     "  caisson approve ap_0193c2d7a1f0c0ffee00c0ffee00c0ff --session --yes\n"
+     "  caisson approve ap_0193c2d7a1f0c0ffee00c0ffee00c0ff --tool --until 7d \\\n"
+     "      --arguments '{\"to\": \"team@example.com\"}' --yes\n",
+     approve_options, cs_verb_approve, NULL, NULL},
+    {"deny", "ID", "refuse it; the program is told why",
+     "Examples:\n"
+     "  caisson deny ap_0193c2d7a1f0c0ffee00c0ffee00c0ff --reason 'not to customers'\n",
+     deny_options, cs_verb_deny, NULL, NULL},
     {"executions", "VERB", "what ran, and where its results come from",
      "From the data directory, with or without a server that runs.\n", no_options, cs_verb_tools,
      "The record", executions_verbs},

@@ -45,6 +45,7 @@ struct cs_verb {
 
 /* All verbs; ends with a row without a name, like `subs`. */
 extern const struct cs_verb cs_verbs[];
+extern const struct cs_option cs_assess_options[]; /* assess_verb.c */
 
 /* The verb that the first words name ("tools", "search"), and in *used how many they are; NULL if
  * there is none. A verb with verbs of its own is answered if the second word is none of them. */
@@ -100,6 +101,7 @@ int cs_verb_failed(const struct cs_verb *verb, const struct cs_err *err);
 
 /* The verbs. */
 int cs_verb_run(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_assess(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_serve(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_mcp(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_openapi(const struct cs_verb *verb, int argc, char **argv);
@@ -141,6 +143,12 @@ int cs_verb_artifacts_list(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_artifacts_get(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_artifacts_lineage(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_artifacts_remove(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_approvals(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_approvals_show(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_approvals_grants(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_approvals_revoke(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_approve(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_deny(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_create(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_cache_clear(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_privacy_scan(const struct cs_verb *verb, int argc, char **argv);

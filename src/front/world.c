@@ -164,7 +164,7 @@ static int open_privacy(const struct cs_world_options *o, struct cs_world *w, st
     if (!o->sandbox || !s)
         return 0;
     w->no_privacy = o->no_privacy;
-    if (cs_world_privacy(w->policy, w->policy_path, s, o->no_privacy, &w->privacy, err) < 0)
+    if (cs_world_privacy(w->policy, w->policy_place.path, s, o->no_privacy, &w->privacy, err) < 0)
         return -1;
     /* Even if it is off: sessions from before may be used again, and it may be switched on. */
     int status = o->no_record ? 0 : load_key(s, w, err);
@@ -172,16 +172,22 @@ static int open_privacy(const struct cs_world_options *o, struct cs_world *w, st
     return status;
 }
 
-int cs_world_reload_privacy(struct cs_world *w, const struct cs_settings *s, struct cs_err *err)
+int cs_world_reload_policy(struct cs_world *w, const struct cs_settings *s, struct cs_err *err)
 {
+    struct cs_policy_place place;
     struct cs_policy *policy = NULL;
     struct cs_privacy *privacy = NULL;
-    if (cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &policy, err) < 0)
+    if (cs_policy_place_find(w->policy_given, w->config, &place, err) < 0 ||
+        cs_policy_place_load(&place, &policy, err) < 0)
         return -1;
-    int status = cs_world_privacy(policy, w->policy_path, s, w->no_privacy, &privacy, err);
-    cs_policy_unref(policy);
-    if (status < 0)
+    if (cs_world_privacy(policy, place.path, s, w->no_privacy, &privacy, err) < 0) {
+        cs_policy_unref(policy);
         return -1;
+    }
+    cs_runner_set_policy(w->runner, policy);
+    cs_policy_unref(w->policy);
+    w->policy = policy;
+    w->policy_place = place;
     cs_runner_set_privacy(w->runner, privacy);
     cs_privacy_unref(w->privacy);
     w->privacy = privacy;
@@ -253,6 +259,7 @@ static int open_tools(uv_loop_t *loop, const struct cs_world_options *o, struct 
         .model_dir = o->model ? o->model : getenv("CAISSON_MODEL"),
         .watch = o->watch,
         .eager = o->eager,
+        .store = w->store,
     };
     return cs_tools_new(loop, &options, &w->tools, err);
 }
@@ -320,10 +327,10 @@ static int open_watch(uv_loop_t *loop, const struct cs_world_options *o, struct 
 int cs_world_open(uv_loop_t *loop, const struct cs_world_options *o, struct cs_world *w,
                   struct cs_err *err)
 {
-    *w = (struct cs_world){0};
+    *w = (struct cs_world){.policy_given = o->policy};
     if (cs_data_dir(w->data, err) < 0 || cs_data_config(o->config, w->config, err) < 0 ||
-        cs_data_policy(o->policy, w->config, w->policy_path, err) < 0 ||
-        cs_policy_load(w->policy_path[0] ? w->policy_path : NULL, &w->policy, err) < 0 ||
+        cs_policy_place_find(o->policy, w->config, &w->policy_place, err) < 0 ||
+        cs_policy_place_load(&w->policy_place, &w->policy, err) < 0 ||
         open_privacy(o, w, err) < 0 || open_store(loop, o->settings, o->no_record, w, err) < 0 ||
         open_tools(loop, o, w, err) < 0 || open_runner(loop, o, w, err) < 0 ||
         open_watch(loop, o, w, err) < 0)

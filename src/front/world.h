@@ -7,6 +7,7 @@
 #define CS_FRONT_WORLD_H
 
 #include "front/data.h"
+#include "front/policy_place.h"
 #include "front/settings.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
@@ -24,7 +25,9 @@ struct cs_world {
     struct cs_tools *tools;   /* NULL: there is no configuration */
     struct cs_runner *runner; /* NULL: not asked for */
     struct cs_watch *watch;   /* NULL: there is no runner, or nothing is kept */
-    char config[CS_DATA_PATH], policy_path[CS_DATA_PATH], data[CS_DATA_PATH];
+    char config[CS_DATA_PATH], data[CS_DATA_PATH];
+    const char *policy_given; /* from the command line, or NULL */
+    struct cs_policy_place policy_place;
     void (*closed)(void *ctx);
     void *ctx;
 };
@@ -57,9 +60,10 @@ uint32_t cs_world_concurrency(const struct cs_settings *settings);
 
 /* The settings have changed. */
 void cs_world_reload(struct cs_world *world, const struct cs_settings *settings);
-/* The section "privacy" of the policy file is read anew; what cannot be read changes nothing. */
-int cs_world_reload_privacy(struct cs_world *world, const struct cs_settings *settings,
-                            struct cs_err *err);
+/* The policy is looked for and read anew, all of it: executions that begin from now on are under
+ * it. What cannot be read changes nothing. */
+int cs_world_reload_policy(struct cs_world *world, const struct cs_settings *settings,
+                           struct cs_err *err);
 /* `closed` (may be NULL) runs when nothing is left. */
 void cs_world_close(struct cs_world *world, void (*closed)(void *ctx), void *ctx);
 

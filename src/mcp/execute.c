@@ -26,6 +26,7 @@ struct cs_house_job {
     struct cs_privacy_wish wish;  /* what it holds is the call's */
     char session[65];             /* empty: none */
     struct cs_house_questions questions;
+    struct cs_house_approvals approvals;
     uv_timer_t beat;
     uint64_t start_ms;
     double progress, total; /* as told last */
@@ -49,6 +50,7 @@ static void end(struct cs_house_job *e)
             e->next->link = e->link;
     }
     cs_house_questions_done(&e->questions);
+    cs_house_approvals_done(&e->approvals);
     uv_close((uv_handle_t *)&e->beat, on_gone);
 }
 
@@ -62,12 +64,27 @@ static void tell_progress(struct cs_house_job *e, double progress)
         cs_mcp_progress(e->call, e->progress, e->total, cs_buf_str(&e->message));
 }
 
+static void say_waits(struct cs_house_job *e)
+{
+    CS_AUTO_BUF struct cs_buf message = {0};
+    if (!e->call || !cs_house_approvals_say(&e->approvals, &message))
+        return;
+    e->progress += STEP;
+    cs_mcp_progress(e->call, e->progress, e->total, cs_buf_str(&message));
+}
+
 static void on_beat(uv_timer_t *t)
 {
     struct cs_house_job *e = t->data;
     CS_AUTO_BUF struct cs_buf message = {0};
+    if (!e->call || !e->run)
+        return;
+    if (e->approvals.first) {
+        say_waits(e);
+        return;
+    }
     /* One that said it has done all of it, and goes on, has nothing more to say. */
-    if (!e->call || !e->run || (e->total >= 0 && e->progress + STEP > e->total))
+    if (e->total >= 0 && e->progress + STEP > e->total)
         return;
     if (e->message.len)
         cs_buf_printf(&message, "%.*s; ", CS_STR_ARG(cs_buf_str(&e->message)));
@@ -117,7 +134,7 @@ static void on_output(void *ctx, bool is_stderr, struct cs_str bytes)
     tell_log(ctx, is_stderr ? "warning" : "info", bytes);
 }
 
-/* --- what servers ask --- */
+/* --- what servers ask, and what a person must allow --- */
 
 static bool on_ask(void *ctx, const struct cs_tool_ask *ask)
 {
@@ -131,10 +148,27 @@ static void on_withdrawn(void *ctx, uint64_t ask)
     cs_house_question_withdraw(&e->questions, e->call, ask);
 }
 
+static void on_approval(void *ctx, const struct cs_approval_row *row)
+{
+    struct cs_house_job *e = ctx;
+    if (!e->call)
+        return;
+    cs_house_approval_asked(&e->approvals, e->call, row);
+    say_waits(e);
+}
+
+static void on_approval_over(void *ctx, const struct cs_approval_row *row)
+{
+    struct cs_house_job *e = ctx;
+    cs_house_approval_over(&e->approvals, e->call, row->id);
+}
+
 static void on_answered(struct cs_mcp_call *call, uint64_t ask, struct cs_str result)
 {
     struct cs_house_job *e = call->own;
-    if (cs_house_question_answered(&e->questions, call, ask, &result) && e->run)
+    if (cs_house_approval_is(ask))
+        cs_house_approval_answered(&e->approvals, call, ask, result);
+    else if (cs_house_question_answered(&e->questions, call, ask, &result) && e->run)
         cs_run_answer(e->run, ask, result);
 }
 
@@ -211,6 +245,8 @@ static const struct cs_run_watch watch = {
     .progress = on_progress,
     .ask = on_ask,
     .withdrawn = on_withdrawn,
+    .approval = on_approval,
+    .approval_over = on_approval_over,
 };
 
 static void start(struct cs_house_job *e)
@@ -223,7 +259,7 @@ static void start(struct cs_house_job *e)
     request.customs = e->wish.customs;
     request.custom_count = e->wish.custom_count;
     request.principal = cs_str(caller->principal);
-    request.actor_type = caller->key_id[0] ? CS_STR("key") : CS_STR("local");
+    request.actor_type = caller->key_id[0] ? CS_STR("key") : CS_STR("agent");
     request.tenant = cs_str(caller->tenant);
     request.session = cs_str(e->session);
     request.trace = e->call->trace;

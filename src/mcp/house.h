@@ -4,6 +4,7 @@
  *     offer.c      the tables; tools/list, tools/call and the check of arguments; instructions
  *     execute.c    execute_code, call_tool: an execution that belongs to a call
  *     asking.c     what servers ask during such an execution goes to the client
+ *     approving.c  what a person is asked before it goes on, likewise
  *     review.c     get_execution: an execution that runs, or that is on record
  *     page.c       pieces of what an execution left behind
  *     discover.c   search_tools, and what a failed program probably wanted
@@ -96,6 +97,25 @@ bool cs_house_question_answered(struct cs_house_questions *questions, struct cs_
 void cs_house_question_withdraw(struct cs_house_questions *questions, struct cs_mcp_call *call,
                                 uint64_t ask);
 void cs_house_questions_done(struct cs_house_questions *questions);
+
+/* --- approving.c: the same for approvals; see run/approvals.h --- */
+
+struct cs_house_approval;
+struct cs_house_approvals {
+    struct cs_house_approval *first; /* the oldest */
+    unsigned count;                  /* so far */
+};
+void cs_house_approval_asked(struct cs_house_approvals *approvals, struct cs_mcp_call *call,
+                             const struct cs_approval_row *row);
+/* `call` may be NULL: nobody is there any more. */
+void cs_house_approval_over(struct cs_house_approvals *approvals, struct cs_mcp_call *call,
+                            struct cs_str id);
+bool cs_house_approval_is(uint64_t ask); /* or it is a server's question */
+void cs_house_approval_answered(struct cs_house_approvals *approvals, struct cs_mcp_call *call,
+                                uint64_t ask, struct cs_str result);
+/* What it waits for, and who can do something about it; false: it waits for nobody. */
+bool cs_house_approvals_say(const struct cs_house_approvals *approvals, struct cs_buf *out);
+void cs_house_approvals_done(struct cs_house_approvals *approvals);
 
 /* --- discover.c --- */
 

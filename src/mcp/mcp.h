@@ -29,7 +29,6 @@ struct cs_mcp;
 struct cs_mcp_options {
     struct cs_runner *runner; /* all lent, to be closed after the door */
     struct cs_tools *tools;   /* NULL: no servers are configured */
-    struct cs_policy *policy;
     struct cs_store *store;
     struct cs_sessions *sessions;
     uint64_t answer_tokens; /* an answer has at most about so many; 0: 6000 */

@@ -56,7 +56,8 @@ uint64_t cs_house_tokens(const struct cs_mcp_call *call)
 bool cs_house_allowed(void *ctx, const struct cs_tool *tool)
 {
     const struct cs_mcp_call *call = ctx;
-    const struct cs_policy *policy = cs_house_options(call)->policy;
+    const struct cs_runner *runner = cs_house_options(call)->runner;
+    const struct cs_policy *policy = runner ? cs_runner_policy(runner) : NULL;
     struct cs_target target = {tool->server, tool->server_ident, tool->name, tool->ident};
     return !policy ||
            cs_policy_grant(policy, cs_str(call->caller.principal), &target, NULL) != CS_GRANT_DENY;

@@ -189,6 +189,13 @@ void cs_house_running(struct cs_str id, const struct cs_found *found, struct cs_
         cs_json_key(&w, "question");
         cs_json_put_raw(&w, question);
     }
+    struct cs_run_approval asked;
+    if (found->run && cs_run_approvals(found->run, &asked, 1)) {
+        CS_AUTO_BUF struct cs_buf waits = {0};
+        cs_buf_printf(&waits, "a person's answer to %s: %.*s", asked.id, CS_STR_ARG(asked.why));
+        cs_json_key(&w, "waits_for");
+        cs_json_put_str(&w, cs_buf_str(&waits));
+    }
     cs_json_key(&w, "logs");
     cs_json_open(&w, '[');
     for (size_t i = 0; i < count; i++) {

@@ -12,7 +12,7 @@
 
 /* --- matching --- */
 
-static bool matches_target(struct cs_str pattern, const struct cs_target *target)
+bool cs_policy_matches(struct cs_str pattern, const struct cs_target *target)
 {
     const struct cs_str servers[] = {target->server, target->server_ident};
     const struct cs_str tools[] = {target->tool, target->ident};
@@ -30,7 +30,7 @@ static const struct cs_str *first_match(const struct cs_patterns *patterns,
                                         const struct cs_target *target)
 {
     for (size_t i = 0; i < patterns->count; i++)
-        if (matches_target(patterns->at[i], target))
+        if (cs_policy_matches(patterns->at[i], target))
             return &patterns->at[i];
     return NULL;
 }
@@ -74,7 +74,7 @@ struct cs_call_limits cs_policy_call_limits(const struct cs_policy *policy,
     struct cs_call_limits limits = policy->limits;
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct cs_call_rule *r = &policy->rules[i];
-        if (!matches_target(r->tool, target))
+        if (!cs_policy_matches(r->tool, target))
             continue;
         if (r->limits.timeout_ms)
             limits.timeout_ms = r->limits.timeout_ms;
@@ -104,7 +104,7 @@ int cs_policy_arguments(const struct cs_policy *policy, const struct cs_target *
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct cs_call_rule *r = &policy->rules[i];
-        if (!r->parameters || !matches_target(r->tool, target))
+        if (!r->parameters || !cs_policy_matches(r->tool, target))
             continue;
         CS_AUTO_ARENA struct cs_arena arena = {0};
         struct cs_schema_fault faults[4];
@@ -140,7 +140,7 @@ bool cs_policy_repeatable(const struct cs_policy *policy, const struct cs_target
 int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target *target)
 {
     for (size_t i = 0; i < policy->keep_count; i++)
-        if (!too_long(target) && matches_target(policy->keeps[i].tool, target))
+        if (!too_long(target) && cs_policy_matches(policy->keeps[i].tool, target))
             return policy->keeps[i].ms;
     return 0;
 }
@@ -168,13 +168,6 @@ static int read_patterns(struct cs_arena *arena, struct cs_json_val from, const 
         into->at[into->count++] = cs_arena_dup(arena, pattern);
     }
     return 0;
-}
-
-int cs_policy_unknown(struct cs_json_val key, const char *where, const char *known,
-                      struct cs_err *err)
-{
-    return cs_fail(err, CS_INVALID, "%s: there is no setting %.*s; there are: %s", where,
-                   CS_STR_ARG(cs_json_raw(key)), known);
 }
 
 /* A positive whole number at most `max`. */
@@ -327,6 +320,10 @@ static int read_principals(struct cs_policy *p, struct cs_json_val from, struct 
     while (cs_json_next(from, &it, &key, &item)) {
         struct cs_grant_lists *l = &p->principals[p->principal_count++];
         l->who = cs_arena_dup(&p->arena, cs_json_str(key, &p->arena));
+        if (cs_json_type(item) != CS_JSON_OBJECT || !l->who.len)
+            return cs_fail(err, CS_INVALID,
+                           "tools.principals: wants patterns of names, and lists for each, like "
+                           "{\"ci-*\": {\"deny\": [\"github/merge*\"]}}");
         struct cs_json_iter inner_it = {0};
         while (cs_json_next(item, &inner_it, &inner_key, &inner))
             if (!cs_json_is(inner_key, "allow") && !cs_json_is(inner_key, "ask") &&
@@ -344,6 +341,8 @@ static int read_keep(struct cs_policy *p, struct cs_json_val from, size_t number
     char where[40];
     uint64_t seconds = 0;
     snprintf(where, sizeof where, "tools.cache[%zu]", number);
+    if (cs_json_type(from) != CS_JSON_OBJECT)
+        return cs_fail(err, CS_INVALID, "%s: must be an object", where);
     struct cs_keep_rule *k = &p->keeps[p->keep_count++];
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;

@@ -5,6 +5,7 @@
  *   calls.c   `tools`: who may call what, and with what
  *   rules.c   `risk`: the rules that facts are judged by, over default.json
  *   flows.c   `labels`, `flows`
+ *   labels.c  what tools bring in and can do, guessed
  *   judge.c   facts become a verdict
  */
 #ifndef CS_POLICY_INSIDE_H
@@ -43,6 +44,7 @@ struct cs_policy {
     unsigned refs;
     struct cs_arena arena;
     unsigned char hash[32]; /* of the file */
+    struct cs_str text;     /* of it, as plain JSON; empty: there is none */
     struct cs_grant_lists general;
     struct cs_grant_lists *principals;
     size_t principal_count;
@@ -63,6 +65,13 @@ int cs_policy_read_tools(struct cs_policy *p, struct cs_json_val section, struct
 int cs_policy_read_risk(struct cs_policy *p, struct cs_json_val section, struct cs_err *err);
 int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct cs_json_val flows,
                          struct cs_err *err);
+/* labels.c: what is guessed where the policy says nothing. `why` may be NULL. */
+unsigned cs_labels_guess(const struct cs_tool_view *tool, struct cs_str *why);
+/* Does a pattern name this tool, in one of its spellings? */
+bool cs_policy_matches(struct cs_str pattern, const struct cs_target *target);
+int cs_policy_read_grant(struct cs_json_val from, const char *where, enum cs_grant *into,
+                         struct cs_err *err);
+size_t cs_policy_flow_count(const struct cs_policy *policy);
 void cs_risk_rules_free(struct cs_risk_rules *rules);
 void cs_flow_rules_free(struct cs_flow_rules *rules);
 

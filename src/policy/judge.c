@@ -4,51 +4,207 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/json.h"
-#include "policy/inside.h"
+#include "base/utf8.h"
+#include "base/visible.h"
+#include "policy/risk.h"
 
-/* risk: memory, CPU share, wall clock. The rest does not depend on the risk. */
-static const struct {
-    uint64_t memory, cpu, wall_clock;
-} by_risk[] = {
-    [CS_RISK_LOW] = {512ull << 20, 50, 300000},
-    [CS_RISK_MEDIUM] = {256ull << 20, 25, 120000},
-    [CS_RISK_HIGH] = {128ull << 20, 10, 60000},
-    [CS_RISK_CRITICAL] = {128ull << 20, 10, 60000},
+#define FINDINGS_MOST 200u
+#define OF_ONE_RULE   8u
+#define REASONS_MOST  40u
+#define WHAT_BYTES    160u
+#define TOOLS_NAMED   3u
+
+struct findings {
+    struct cs_finding *at;
+    uint32_t count;
 };
-
-struct cs_limits cs_policy_ceiling(const struct cs_policy *policy, enum cs_risk risk)
-{
-    (void)policy;
-    return (struct cs_limits){
-        .wall_clock = by_risk[risk].wall_clock,
-        .memory = by_risk[risk].memory,
-        .cpu = by_risk[risk].cpu,
-        .cpu_burst = 10000,
-        .processes = 512,
-        .open_files = 4096,
-        .stack = 64ull << 20,
-        .scratch_bytes = 1ull << 30,
-        .scratch_files = 200000,
-        .output = 16ull << 20,
-        .log_lines = 200000,
-        .result = 16ull << 20,
-        .json_depth = 1000,
-        .tool_calls = 10000,
-        .calls_at_once = 64,
-        .arguments = 15ull << 20,
-        .call_result = 31ull << 20,
-    };
-}
 
 static void add(struct cs_arena *arena, struct cs_str **list, uint32_t *count, const char *text)
 {
+    for (uint32_t i = 0; i < *count; i++)
+        if (cs_str_is((*list)[i], text))
+            return;
     struct cs_str *more = cs_arena_alloc(arena, (*count + 1) * sizeof **list);
     if (*count)
         memcpy(more, *list, *count * sizeof **list);
-    more[*count] = cs_arena_dup(arena, cs_str(text));
+    more[*count] = cs_str(text);
     *list = more;
     (*count)++;
+}
+
+/* --- words --- */
+
+/* Foreign text for people, short. */
+static struct cs_str shown(struct cs_arena *arena, struct cs_str text)
+{
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_str cut = cs_utf8_cut(text, WHAT_BYTES);
+    cs_visible(cut, false, &out);
+    if (cut.len < text.len)
+        cs_buf_puts(&out, "...");
+    return cs_arena_dup(arena, cs_buf_str(&out));
+}
+
+static void put_tools(const struct cs_case *k, const struct cs_tool_when *w,
+                      const struct cs_fact_seen *f, struct cs_buf *out)
+{
+    uint32_t named = 0, more = 0;
+    for (uint32_t i = 0; f && i < f->tool_count; i++) {
+        const struct cs_reached *t = &k->tools[f->tools[i]];
+        if (!cs_tool_fits(w, t))
+            continue;
+        if (named == TOOLS_NAMED) {
+            more++;
+            continue;
+        }
+        cs_buf_printf(out, "%s", named++ ? ", " : "");
+        cs_visible(t->tool.target.server, false, out);
+        cs_buf_putc(out, '/');
+        cs_visible(t->tool.target.tool, false, out);
+    }
+    if (more)
+        cs_buf_printf(out, " and %u more", more);
+}
+
+/* {name}, {count}, {tools}, {language} */
+static struct cs_str filled(const struct cs_case *k, const struct cs_risk_rule *rule,
+                            const struct cs_fact_seen *f, uint32_t count)
+{
+    CS_AUTO_BUF struct cs_buf out = {0};
+    struct cs_str rest = rule->reason;
+    while (rest.len) {
+        const char *open = memchr(rest.at, '{', rest.len);
+        size_t plain = open ? (size_t)(open - rest.at) : rest.len;
+        cs_buf_put(&out, rest.at, plain);
+        rest = cs_strn(rest.at + plain, rest.len - plain);
+        if (cs_str_starts(rest, "{name}")) {
+            cs_buf_putstr(&out, f ? shown(k->arena, f->name) : (struct cs_str){0});
+            plain = 6;
+        } else if (cs_str_starts(rest, "{count}")) {
+            cs_buf_printf(&out, "%u", count);
+            plain = 7;
+        } else if (cs_str_starts(rest, "{tools}")) {
+            put_tools(k, &rule->when.tool, f, &out);
+            plain = 7;
+        } else if (cs_str_starts(rest, "{language}")) {
+            cs_buf_puts(&out, k->c->language);
+            plain = 10;
+        } else {
+            plain = rest.len ? 1 : 0;
+            cs_buf_put(&out, rest.at, plain);
+        }
+        rest = cs_strn(rest.at + plain, rest.len - plain);
+    }
+    return cs_arena_dup(k->arena, cs_buf_str(&out));
+}
+
+/* --- findings --- */
+
+static enum cs_risk level_of(const struct cs_case *k, const struct cs_risk_rule *rule)
+{
+    for (uint32_t i = 0; i < rule->raise_count; i++)
+        if (cs_glob(rule->raises[i].environment, k->environment))
+            return rule->raises[i].level;
+    return rule->level;
+}
+
+static void find(struct cs_case *k, struct findings *all, const struct cs_risk_rule *rule)
+{
+    const struct cs_fact_seen *hits[OF_ONE_RULE] = {NULL};
+    uint32_t count = cs_when_holds(k, &rule->when, hits, OF_ONE_RULE);
+    if (!count)
+        return;
+    uint32_t most = rule->when.at_least > 1 || count < 1 ? 1 : count;
+    for (uint32_t i = 0; i < most && i < OF_ONE_RULE && all->count < FINDINGS_MOST; i++) {
+        const struct cs_fact_seen *f = rule->when.kinds ? hits[i] : NULL;
+        all->at[all->count++] = (struct cs_finding){
+            .id = cs_arena_dup(k->arena, rule->id),
+            .level = level_of(k, rule),
+            .line = f ? f->line : 0,
+            .column = f ? f->column : 0,
+            .module = f ? f->module : (struct cs_str){0},
+            .reason = filled(k, rule, f, count),
+            .mitigation = cs_arena_dup(k->arena, rule->mitigation),
+            .what = f ? shown(k->arena, f->name) : (struct cs_str){0},
+        };
+    }
+}
+
+static struct cs_finding *unreadable(struct cs_case *k, struct findings *all, enum cs_risk least,
+                                     struct cs_str why)
+{
+    enum cs_risk level = least;
+    struct cs_str mitigation = {0};
+    k->unreadable = true;
+    for (uint32_t i = 0; i < k->rules->rule_count; i++) {
+        const struct cs_risk_rule *rule = &k->rules->rules[i];
+        if (!cs_str_is(rule->id, "unreadable"))
+            continue;
+        level = level_of(k, rule) > least ? level_of(k, rule) : least;
+        mitigation = cs_arena_dup(k->arena, rule->mitigation);
+    }
+    struct cs_finding *f = &all->at[all->count++];
+    *f = (struct cs_finding){.id = CS_STR("unreadable"),
+                             .level = level,
+                             .reason = cs_arena_dup(k->arena, why),
+                             .mitigation = mitigation};
+    return f;
+}
+
+/* The worst first; those of one level in the order of the text. Few: inserted. */
+static void sort(struct findings *all)
+{
+    for (uint32_t i = 1; i < all->count; i++) {
+        struct cs_finding f = all->at[i];
+        uint32_t at = i;
+        while (at > 0 && (all->at[at - 1].level < f.level ||
+                          (all->at[at - 1].level == f.level && all->at[at - 1].line > f.line))) {
+            all->at[at] = all->at[at - 1];
+            at--;
+        }
+        all->at[at] = f;
+    }
+}
+
+static void reasons(struct cs_case *k, const struct findings *all, struct cs_verdict *v)
+{
+    for (uint32_t i = 0; i < all->count && v->reason_count < REASONS_MOST; i++) {
+        const struct cs_finding *f = &all->at[i];
+        const char *text = f->reason.at;
+        if (f->line && f->module.len)
+            text = cs_arena_printf(k->arena, "%.*s, %.*s line %u", CS_STR_ARG(f->reason),
+                                   CS_STR_ARG(shown(k->arena, f->module)), f->line);
+        else if (f->line)
+            text = cs_arena_printf(k->arena, "%.*s, line %u", CS_STR_ARG(f->reason), f->line);
+        add(k->arena, &v->reasons, &v->reason_count, text);
+    }
+}
+
+/* --- what follows --- */
+
+/* The first principal's row that speaks of this level, then the file's, then what is built in. */
+static void decide(const struct cs_case *k, struct cs_verdict *v)
+{
+    const struct cs_risk_rules *r = k->rules;
+    const char *level = cs_risk_name(v->risk);
+    const struct cs_risk_then *then = NULL;
+    for (uint32_t i = 0; !then && i < r->principal_count; i++)
+        if (r->principals[i].is_set[v->risk] && cs_glob(r->principals[i].who, k->c->principal))
+            then = &r->principals[i];
+    if (then) {
+        v->rule = cs_str(
+            cs_arena_printf(k->arena, "risk.principals.%.*s.%s", CS_STR_ARG(then->who), level));
+    } else if (r->general.is_set[v->risk]) {
+        then = &r->general;
+        v->rule = cs_str(cs_arena_printf(k->arena, "risk.then.%s", level));
+    } else {
+        then = &r->built_in;
+        v->rule = cs_str(cs_arena_printf(k->arena, "built in: risk.then.%s", level));
+    }
+    v->action = then->then[v->risk];
+    v->allowed = v->action != CS_GRANT_DENY;
 }
 
 /* The limits asked for, held below the ceiling of the risk. */
@@ -69,40 +225,76 @@ static void settle(const struct cs_policy *policy, struct cs_verdict *v,
     }
 }
 
+static void read_case(struct cs_case *k, struct cs_str facts, struct findings *all,
+                      struct cs_verdict *v)
+{
+    struct cs_err err = {0};
+    if (!facts.len && k->c->source.len) {
+        cs_case_guest(k);
+        return;
+    }
+    int read = cs_case_facts(k, facts, v, &err);
+    if (read < 0) {
+        /* A worker that is itself would not say such a thing. */
+        k->fact_count = 0;
+        memset(k->start, 0, sizeof k->start);
+        cs_wrap(&err, "the facts about the program cannot be read");
+        unreadable(k, all, CS_RISK_CRITICAL, cs_str(err.msg));
+    } else if (read > 0) {
+        unreadable(k, all, CS_RISK_HIGH,
+                   CS_STR("there is more in the program than the judge has seen"));
+    }
+}
+
+static void open_case(struct cs_case *k, struct findings *all, struct cs_verdict *v)
+{
+    struct cs_risk_rules *rules = k->policy->risk;
+    k->rules = rules;
+    k->environment = k->c->environment.len ? k->c->environment : rules->environment;
+    all->at = cs_arena_alloc(k->arena, (FINDINGS_MOST + 2) * sizeof *all->at);
+    *v = (struct cs_verdict){.allowed = true, .risk = CS_RISK_LOW};
+}
+
+static void close_case(struct cs_case *k, struct findings *all, const struct cs_limits *asked,
+                       struct cs_verdict *v)
+{
+    cs_case_prepare(k, v);
+    for (uint32_t i = 0; i < k->rules->rule_count; i++) {
+        const struct cs_risk_rule *rule = &k->rules->rules[i];
+        if (!rule->off && !cs_str_is(rule->id, "unreadable"))
+            find(k, all, rule);
+    }
+    sort(all);
+    v->findings = all->at;
+    v->finding_count = all->count;
+    v->risk = all->count ? all->at[0].level : CS_RISK_LOW;
+    reasons(k, all, v);
+    decide(k, v);
+    settle(k->policy, v, asked, k->arena);
+    if (v->action == CS_GRANT_ASK)
+        add(k->arena, &v->mitigations, &v->mitigation_count, "a person is asked before it runs");
+}
+
 void cs_judge(const struct cs_policy *policy, struct cs_str facts, const struct cs_circumstances *c,
               const struct cs_limits *asked, struct cs_arena *arena, struct cs_verdict *v)
 {
-    *v = (struct cs_verdict){.allowed = true, .risk = CS_RISK_LOW};
-    CS_AUTO_JSON struct cs_json doc = {0};
-    struct cs_err err = {0};
-    if (!facts.len && c->source.len) {
-        v->risk = CS_RISK_MEDIUM;
-        add(arena, &v->reasons, &v->reason_count,
-            cs_arena_printf(arena, "%s code is not read beforehand", c->language));
-    } else if (cs_json_parse(facts, NULL, &doc, &err) < 0 ||
-               cs_json_type(cs_json_root(&doc)) != CS_JSON_OBJECT) {
-        v->allowed = false;
-        v->action = CS_GRANT_DENY;
-        v->risk = CS_RISK_CRITICAL;
-        add(arena, &v->reasons, &v->reason_count, "the facts about the program cannot be read");
-    }
-    struct cs_json_iter it = {0};
-    struct cs_json_val fact;
-    while (cs_json_next(cs_json_get(cs_json_root(&doc), "facts"), &it, NULL, &fact)) {
-        if (!cs_json_is(cs_json_get(fact, "kind"), "code") || v->risk > CS_RISK_LOW)
-            continue;
-        v->risk = CS_RISK_MEDIUM;
-        add(arena, &v->reasons, &v->reason_count,
-            "makes code at run time, which cannot be read beforehand");
-    }
-    settle(policy, v, asked, arena);
+    struct cs_case k = {.policy = policy, .c = c, .arena = arena};
+    struct findings all = {0};
+    open_case(&k, &all, v);
+    read_case(&k, facts, &all, v);
+    close_case(&k, &all, asked, v);
 }
 
-void cs_verdict_json(const struct cs_verdict *v, struct cs_buf *out)
+void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
+                         uint32_t column, const struct cs_circumstances *c,
+                         const struct cs_limits *asked, struct cs_arena *arena,
+                         struct cs_verdict *v)
 {
-    struct cs_json_writer w = CS_JSON_WRITER(out);
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "level");
-    cs_json_put_z(&w, cs_risk_name(v->risk));
-    cs_json_close(&w, '}');
+    struct cs_case k = {.policy = policy, .c = c, .arena = arena};
+    struct findings all = {0};
+    open_case(&k, &all, v);
+    struct cs_finding *f = unreadable(&k, &all, CS_RISK_HIGH, shown(arena, why));
+    f->line = line;
+    f->column = column;
+    close_case(&k, &all, asked, v);
 }

@@ -19,9 +19,24 @@
  *               "principals": {"ci-*": {"HIGH": "allow"}},
  *               "limits": {"MEDIUM": {"memory": ..., "wall_clock": ...}}}}
  *
- * `when`: `fact` a kind of base/facts.h; `name` globs, one of which fits; `like` a pattern
- * (base/regex.h) that is found in it; `via`, `key` globs; `at_least` so many different ones;
- * `environment` a glob; `all` a list of further conditions that hold too.
+ * `when`, all of whose members hold:
+ *
+ *   fact        a kind of base/facts.h, or a list of them; what follows speaks of one such fact
+ *   name, via, key    globs, one of which fits; those that begin with "!" exclude
+ *   words       one of these is in the name, in capitals or not
+ *   like        a pattern (base/regex.h) that is found in the name
+ *   holds       kinds of secrets (privacy/privacy.h), one of which is found in the name
+ *   outside     of an import: it is a path that lies beneath none of these
+ *   tool        of a tool: {"standing", "grant", "labels", "read_only", "destructive",
+ * "open_world", "trusted", "annotated"} from, to, besides    of a flow: labels of its ends, and of
+ * anything else that is reached at_least    so many different ones environment, language, principal
+ * globs source_bytes, longest_line, modules, sensitive_inputs, bad_lately, bad_percent    at least
+ *   unreadable  not all of it could be read
+ *   unless_intent    there is an intent, and this pattern is not found in it
+ *   all         a list of further conditions that hold too
+ *
+ * `environments` of a rule: {"prod": "HIGH"}, its level there. In `reason`, {name} is the name of
+ * the fact, {count} how many there are, {tools} which tools, {language} the language.
  */
 #ifndef CS_POLICY_JUDGE_H
 #define CS_POLICY_JUDGE_H
@@ -56,6 +71,7 @@ struct cs_evident_flow {
 /* What else weighs. Everything is lent. */
 struct cs_circumstances {
     struct cs_str principal, tenant, intent;
+    struct cs_str environment; /* empty: what the policy says */
     const char *language;
     struct cs_str source;         /* of a guest: nobody has parsed it */
     uint32_t sensitive_inputs;    /* personal values and secrets that were found in the inputs */
@@ -72,8 +88,25 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts,
               const struct cs_circumstances *circumstances, const struct cs_limits *asked,
               struct cs_arena *arena, struct cs_verdict *verdict);
 
+/* The same of a program that its reader did not get through: `why`, and where (0: nowhere). */
+void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
+                         uint32_t column, const struct cs_circumstances *circumstances,
+                         const struct cs_limits *asked, struct cs_arena *arena,
+                         struct cs_verdict *verdict);
+
 /* {"level", "action", "rule", "findings": [...], "reasons", "mitigations", "permissions", "tools",
  * "flows", "limits"}: one member list for the card, `caisson assess -o json` and the record. */
 void cs_verdict_json(const struct cs_verdict *verdict, struct cs_buf *out);
+
+/* The rules as they count under a policy, i = 0, 1, ... until false; for lists of them. */
+struct cs_rule_view {
+    struct cs_str id, reason, mitigation;
+    enum cs_risk level;
+    bool off;
+};
+bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_view *view);
+
+/* default.json: what counts where the policy says nothing else. */
+struct cs_str cs_risk_defaults(void);
 
 #endif

@@ -85,8 +85,9 @@ int cs_policy_inputs(struct cs_str inputs, const struct cs_limits *asked, struct
 struct cs_policy;
 struct cs_schema_hidden;
 
-/* A file of its own; NULL: the defaults, under which every call is allowed. Counted: whoever keeps
- * one keeps a reference, so that it can be replaced while executions go on under the old one. */
+/* A file of its own, which may have comments; NULL: the defaults, under which every call is
+ * allowed. Counted: whoever keeps one keeps a reference, so that it can be replaced while
+ * executions go on under the old one. */
 int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *err);
 /* The same from a text: `policy` in the configuration. `name` is for messages. */
 int cs_policy_parse(struct cs_str json, const char *name, struct cs_policy **policy,
@@ -119,6 +120,9 @@ bool cs_policy_repeatable(const struct cs_policy *policy, const struct cs_target
  */
 int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target *target);
 
+/* All of it as plain JSON, for those who print it; empty: there is none. */
+struct cs_str cs_policy_text(const struct cs_policy *policy);
+
 /* SHA-256 of the file; zero if there is none. What was decided under another one is void. */
 const unsigned char *cs_policy_hash(const struct cs_policy *policy);
 
@@ -134,6 +138,9 @@ struct cs_approval_rules {
     struct cs_str public_url; /* where people reach this house; empty: it is not known */
 };
 struct cs_approval_rules cs_policy_approvals(const struct cs_policy *policy);
+/* What `secret` stands for, if the file says only where it is. Before anybody else has the policy.
+ */
+void cs_policy_set_secret(struct cs_policy *policy, struct cs_str secret);
 
 /* The section `privacy` of the file, as JSON, for privacy/privacy.h; empty: there is none. */
 struct cs_str cs_policy_privacy(const struct cs_policy *policy);

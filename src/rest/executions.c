@@ -199,8 +199,10 @@ static void answer_running(struct cs_visit *v, const struct cs_run *run)
     cs_json_open(&w, '{');
     struct cs_str question = cs_run_question(run);
     cs_put_text(&w, "execution_id", cs_str(cs_run_id(run)));
-    cs_put_text(&w, "status", question.len ? CS_STR("awaiting_approval") : CS_STR("running"));
-    cs_put_text(&w, "phase", cs_str(cs_run_phase(run)));
+    const char *phase = cs_run_phase(run);
+    cs_put_text(&w, "status", cs_str(strcmp(phase, "waiting") == 0 ? "running" : phase));
+    cs_put_text(&w, "phase", cs_str(phase));
+    cs_put_approvals(&w, run);
     if (question.len) {
         cs_json_key(&w, "question");
         cs_json_put_raw(&w, question);

@@ -34,6 +34,7 @@ enum cs_rest_body {
     CS_BODY_NONE,
     CS_BODY_JSON,
     CS_BODY_MAYBE, /* JSON, or nothing at all */
+    CS_BODY_FORM,  /* JSON, or what a form of our own page sends */
     CS_BODY_BYTES,
 };
 
@@ -63,8 +64,9 @@ struct cs_rest {
     uv_loop_t *loop;
     struct cs_rest_options o;
     struct cs_visit *visits;
-    struct cs_schema *execution, *session, *decision, *replay; /* what bodies have to fit */
-    int64_t started;                                           /* ms since 1970 */
+    /* What bodies have to fit. */
+    struct cs_schema *execution, *session, *decision, *replay, *answer;
+    int64_t started; /* ms since 1970 */
 };
 
 struct cs_visit {
@@ -131,6 +133,7 @@ bool cs_visit_number(struct cs_visit *v, const char *name, uint64_t least, uint6
 /* Of the query, copied; empty if it is not there. */
 struct cs_str cs_visit_query(struct cs_visit *v, const char *name);
 struct cs_str cs_visit_header(struct cs_visit *v, const char *name);
+bool cs_visit_is_form(const struct cs_visit *v); /* by its content type */
 bool cs_visit_accepts(struct cs_visit *v, const char *type, const char *rather_than);
 
 struct cs_str cs_visit_tenant(const struct cs_visit *v);
@@ -194,6 +197,12 @@ void cs_rest_delete_execution(struct cs_visit *v);
 void cs_rest_post_replay(struct cs_visit *v);
 void cs_rest_post_decision(struct cs_visit *v);
 
+void cs_rest_get_approvals(struct cs_visit *v);
+void cs_rest_get_approval(struct cs_visit *v);
+void cs_rest_post_approval(struct cs_visit *v);
+void cs_rest_get_grants(struct cs_visit *v);
+void cs_rest_delete_grant(struct cs_visit *v);
+
 void cs_rest_get_servers(struct cs_visit *v);
 void cs_rest_get_tools(struct cs_visit *v);
 void cs_rest_search_tools(struct cs_visit *v);
@@ -213,6 +222,19 @@ void cs_rest_get_artifacts(struct cs_visit *v);
 void cs_rest_get_artifact(struct cs_visit *v);
 void cs_rest_delete_artifact(struct cs_visit *v);
 void cs_rest_get_lineage(struct cs_visit *v);
+
+/* --- approval_page.c --- */
+
+void cs_visit_approval_page(struct cs_visit *v, const struct cs_approval_row *row);
+/* What a browser sends as a JSON object of texts; it must have a card_hash. */
+int cs_rest_form_json(struct cs_str form, struct cs_buf *json, struct cs_err *err);
+
+/* --- approvals.c, for the others --- */
+
+/* Members of an execution that waits for persons; none if it does not. */
+void cs_put_approvals(struct cs_json_writer *w, const struct cs_run *run);
+/* One of those it waits for, as an object; how many there are, and can be had. */
+size_t cs_put_open_approval(const struct cs_run *run, size_t i, struct cs_buf *out);
 
 /* --- executions.c, for the others --- */
 

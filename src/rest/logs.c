@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rest/inside.h"
+#include "run/approvals.h"
 
 static const char *const levels[] = {"debug", "info", "warn", "error"};
 
@@ -88,6 +89,24 @@ static void on_progress(void *ctx, struct cs_str json)
     say(v, cs_buf_str(&out));
 }
 
+static void on_approval(void *ctx, const struct cs_approval_row *row)
+{
+    struct cs_visit *v = ctx;
+    CS_AUTO_BUF struct cs_buf out = {0}, json = {0};
+    cs_approval_json(row, false, &json);
+    put_event(&out, "approval", cs_buf_str(&json));
+    say(v, cs_buf_str(&out));
+}
+
+static void put_open(struct cs_buf *out, const struct cs_run *run)
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    for (size_t i = 0; i < cs_put_open_approval(run, i, &json); i++) {
+        put_event(out, "approval", cs_buf_str(&json));
+        cs_buf_clear(&json);
+    }
+}
+
 static void finish(struct cs_visit *v, const struct cs_buf *text)
 {
     say(v, cs_buf_str(text));
@@ -123,12 +142,18 @@ static void begin_stream(struct cs_visit *v)
 static void stream_run(struct cs_visit *v, struct cs_run *run)
 {
     static const struct cs_run_watch watch = {
-        .log = on_log, .output = on_output, .progress = on_progress};
+        .log = on_log,
+        .output = on_output,
+        .progress = on_progress,
+        .approval = on_approval,
+        .approval_over = on_approval,
+    };
     CS_AUTO_BUF struct cs_buf out = {0};
     const struct cs_log *logs = NULL;
     size_t count = cs_run_logs(run, &logs);
     for (size_t i = 0; i < count; i++)
         put_log(v, &out, cs_str(levels[logs[i].level]), logs[i].text);
+    put_open(&out, run);
     v->seat = cs_run_join(run, &watch, on_done, v);
     cs_visit_timer(v, CS_REST_ALIVE_MS, true, on_alive);
     begin_stream(v);
@@ -209,7 +234,8 @@ static void answer_logs_of(struct cs_visit *v, const struct cs_run *run)
     struct cs_json_writer w = CS_JSON_WRITER(&json);
     cs_json_open(&w, '{');
     cs_put_text(&w, "execution_id", cs_str(cs_run_id(run)));
-    cs_put_text(&w, "status", CS_STR("running"));
+    const char *phase = cs_run_phase(run);
+    cs_put_text(&w, "status", cs_str(strcmp(phase, "waiting") == 0 ? "running" : phase));
     cs_put_logs(&w, run);
     cs_json_close(&w, '}');
     cs_visit_json(v, 200, &json);

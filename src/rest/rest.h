@@ -26,7 +26,6 @@ struct cs_rest;
 struct cs_rest_options {
     struct cs_runner *runner; /* all lent, to be closed after the door */
     struct cs_tools *tools;   /* NULL: no servers are configured */
-    struct cs_policy *policy;
     struct cs_store *store;
     struct cs_sessions *sessions;
     struct cs_watch *watch;

@@ -10,11 +10,11 @@ static const char *const risks[] = {
 static bool allowed(void *ctx, const struct cs_tool *t)
 {
     const struct cs_visit *v = ctx;
-    if (!v->rest || !v->rest->o.policy)
+    if (!v->rest || !v->rest->o.runner)
         return true;
     const struct cs_target target = {t->server, t->server_ident, t->name, t->ident};
-    return cs_policy_grant(v->rest->o.policy, cs_str(v->caller.principal), &target, NULL) !=
-           CS_GRANT_DENY;
+    const struct cs_policy *policy = cs_runner_policy(v->rest->o.runner);
+    return cs_policy_grant(policy, cs_str(v->caller.principal), &target, NULL) != CS_GRANT_DENY;
 }
 
 static void on_known(void *ctx)

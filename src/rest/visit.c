@@ -92,6 +92,7 @@ void cs_rest_close(struct cs_rest *rest)
     cs_schema_free(rest->session);
     cs_schema_free(rest->decision);
     cs_schema_free(rest->replay);
+    cs_schema_free(rest->answer);
     free(rest);
 }
 
@@ -254,13 +255,24 @@ static bool is_json(struct cs_str type)
             strncasecmp(type.at + type.len - 5, "+json", 5) == 0);
 }
 
+bool cs_visit_is_form(const struct cs_visit *v)
+{
+    static const char form[] = "application/x-www-form-urlencoded";
+    struct cs_str type = cs_exchange_header(v->x, "Content-Type");
+    size_t n = sizeof form - 1;
+    return type.len >= n && strncasecmp(type.at, form, n) == 0 &&
+           (type.len == n || type.at[n] == ';' || type.at[n] == ' ');
+}
+
 /* True if the body is of a kind that the route takes. */
 static bool body_fits(struct cs_visit *v)
 {
     struct cs_str body = cs_exchange_body(v->x), type = cs_exchange_header(v->x, "Content-Type");
-    if (v->route->body != CS_BODY_JSON && v->route->body != CS_BODY_MAYBE)
+    if (v->route->body == CS_BODY_NONE || v->route->body == CS_BODY_BYTES)
         return true;
     if (!body.len && v->route->body == CS_BODY_MAYBE)
+        return true;
+    if (v->route->body == CS_BODY_FORM && cs_visit_is_form(v))
         return true;
     if (!is_json(type)) {
         cs_visit_failf(v, 415, CS_INVALID,
@@ -373,7 +385,8 @@ int cs_rest_new(uv_loop_t *loop, const struct cs_rest_options *options, struct c
     if (cs_rest_schema(cs_buf_str(&openapi), "ExecutionRequest", &r->execution, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "SessionRequest", &r->session, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "Decision", &r->decision, err) < 0 ||
-        cs_rest_schema(cs_buf_str(&openapi), "ReplayRequest", &r->replay, err) < 0) {
+        cs_rest_schema(cs_buf_str(&openapi), "ReplayRequest", &r->replay, err) < 0 ||
+        cs_rest_schema(cs_buf_str(&openapi), "ApprovalAnswer", &r->answer, err) < 0) {
         cs_rest_close(r);
         return -1;
     }

@@ -12,7 +12,8 @@
  *      "rule": "risk.then.HIGH",
  *      "program": {"code", "code_hash", "inputs_preview", "modules_hash"},
  *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
- *               "arguments" (with tokens), "definition_hash", "definition_before"?},
+ *               "arguments" (as the program gave them, with tokens: an object; a text if it was
+               cut), "definition_hash" (cs_tool_definition_hash), "definition_before"?},
  *      "flows": [{"from": "crm/find", "call": 1, "labels": [...], "data": ["EMAIL x 3", ...],
  *                 "to": "mail/send", "labels_to": [...]}],
  *      "limits", "answers": ["once", "session", ...], "created", "expires"}
@@ -67,6 +68,11 @@ typedef void cs_approval_decided(void *ctx, const struct cs_err *err,
 void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *rules,
                         struct cs_str id, const struct cs_decision *decision,
                         cs_approval_decided *done, void *ctx);
+
+/* Data of the entry "tool.looked", for whoever else lets a person look. */
+void cs_approval_looked_data(struct cs_str server, struct cs_str tool,
+                             const unsigned char definition[32], struct cs_str by,
+                             struct cs_str channel, struct cs_buf *data);
 
 /* {"id", "state", "kind", "risk", "execution_id", "principal", "why", "created", "expires", ...,
  * "card"?}: for REST, -o json, the webhook. */

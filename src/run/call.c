@@ -217,27 +217,16 @@ static void refuse_unknown(struct cs_gate_call *c)
     cs_gate_refuse(c, denied, cs_buf_str(&message), cs_buf_str(&suggestion));
 }
 
-/* -1: it was refused. */
+/* -1: it was refused. Where a person is to be asked, the guard does so. */
 static int check_grant(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
     const struct cs_policy *policy = run->policy;
     struct cs_target target = cs_gate_target(c->tool);
-    struct cs_str why = {0};
-    enum cs_grant grant =
-        policy ? cs_policy_grant(policy, run->principal, &target, &why) : CS_GRANT_ALLOW;
-    if (grant == CS_GRANT_ALLOW)
+    if (!policy || cs_policy_grant(policy, run->principal, &target, NULL) != CS_GRANT_DENY)
         return 0;
     record_of(c)->by_policy = true;
-    if (grant == CS_GRANT_DENY) {
-        refuse_unknown(c);
-        return -1;
-    }
-    CS_AUTO_BUF struct cs_buf message = {0};
-    cs_buf_printf(&message, "approval required: the policy wants a person to approve '%.*s'",
-                  CS_STR_ARG(why));
-    cs_gate_refuse(c, denied, cs_buf_str(&message),
-                   CS_STR("Nobody can be asked here; leave this step to a person."));
+    refuse_unknown(c);
     return -1;
 }
 
@@ -411,6 +400,7 @@ static void deliver(struct cs_gate_call *c, const struct cs_kept_answer *kept,
     else if (root.doc)
         note_drift(c, root);
     cs_cache_called(c, kept->answer, kept->value);
+    cs_flows_came(c);
     cs_gate_answer(c, CS_CALL_OK, kept->answer, value);
 }
 
@@ -443,11 +433,13 @@ static void on_value(struct cs_gate_call *c, struct cs_unwrapped *u)
 {
     static const struct cs_refusal failed = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
     static const struct cs_refusal failed_for_now = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, true};
-    if (u->is_error)
-        cs_gate_refuse(c, u->retryable ? failed_for_now : failed,
-                       cs_shield_error(c, u->value, &u->arena), (struct cs_str){0});
-    else
+    if (u->is_error) {
+        struct cs_str words = cs_shield_error(c, u->value, &u->arena);
+        cs_flows_came(c); /* these are its server's, too */
+        cs_gate_refuse(c, u->retryable ? failed_for_now : failed, words, (struct cs_str){0});
+    } else {
         cs_gate_deliver(c, u->is_text ? CS_ANSWER_TEXT : CS_ANSWER_OK, u->value, u->root);
+    }
 }
 
 /* A large text is parsed by the worker alone, once its type is known: 3 ms less for two megabytes.
@@ -625,11 +617,17 @@ static void enter(struct cs_gate_call *c)
         return;
     }
     c->catalogue = cs_catalogue_ref(run->catalogue);
+    cs_guard_newest(c);
     struct cs_call *r = record_of(c);
     r->server = cs_arena_dup(&run->arena, c->tool->server);
     r->tool = cs_arena_dup(&run->arena, c->tool->name);
     r->repeatable = repeatable(c);
     cs_cache_used(run, c->tool);
+    cs_gate_check(c);
+}
+
+void cs_gate_check(struct cs_gate_call *c)
+{
     if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0)
         return;
     if (cs_guard_call(c))
@@ -640,7 +638,7 @@ void cs_gate_granted(struct cs_gate_call *c)
 {
     struct cs_run *run = c->run;
     c->granted = true;
-    if (!cs_cache_call(c))
+    if (c->approved || !cs_cache_call(c)) /* what somebody let through is for this one alone */
         next_turn(run);
 }
 

@@ -1,24 +1,306 @@
-/* What a person sees before they decide, and what exactly their answer is about. */
+/*
+ * What a person sees before they decide, and what exactly their answer is about.
+ *
+ * Everything in a card is as the program and its caller have it: tokens, never values. What is too
+ * long is cut, and a member beside it says how long it is; hashes are of the whole.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/canon.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "base/utf8.h"
 #include "run/guard.h"
+#include "run/journal.h"
+
+#define ARGUMENTS_SHOWN   (16u << 10)
+#define DESCRIPTION_SHOWN (4u << 10)
+#define DEFINITION_SHOWN  (8u << 10)
+
+static void text(struct cs_json_writer *w, const char *key, struct cs_str value)
+{
+    cs_json_key(w, key);
+    cs_json_put_str(w, value);
+}
+
+static void word(struct cs_json_writer *w, const char *key, const char *value)
+{
+    text(w, key, cs_str(value));
+}
+
+static void number(struct cs_json_writer *w, const char *key, uint64_t value)
+{
+    cs_json_key(w, key);
+    cs_json_put_u64(w, value);
+}
+
+static void flag(struct cs_json_writer *w, const char *key, bool value)
+{
+    cs_json_key(w, key);
+    cs_json_put_bool(w, value);
+}
+
+static void put_hash(struct cs_json_writer *w, const char *key, const unsigned char hash[CS_SHA256])
+{
+    char hex[2 * CS_SHA256 + 1];
+    cs_hex(hash, CS_SHA256, hex);
+    word(w, key, hex);
+}
+
+static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
+{
+    char at[CS_TIME_TEXT];
+    word(w, key, cs_time_text_ms(ms, at));
+}
+
+static void put_limits(struct cs_json_writer *w, const struct cs_limits *limits)
+{
+    cs_json_key(w, "limits");
+    cs_json_open(w, '{');
+    for (int i = 0; i < CS_LIMIT_COUNT; i++)
+        number(w, cs_limit_name((enum cs_limit)i), cs_limit_get(limits, (enum cs_limit)i));
+    cs_json_close(w, '}');
+}
+
+/* A text that may be cut, with its length if it was. */
+static void put_cut(struct cs_json_writer *w, const char *key, struct cs_str value, uint64_t bytes)
+{
+    char more[40];
+    text(w, key, value);
+    if (value.len >= bytes)
+        return;
+    snprintf(more, sizeof more, "%s_cut_from_bytes", key);
+    number(w, more, bytes);
+}
+
+/* --- bindings --- */
+
+static void put_program_binding(struct cs_json_writer *w, const struct cs_run *run, bool whole)
+{
+    const struct cs_provenance *p = &run->result.provenance;
+    put_hash(w, "code", p->code_hash);
+    word(w, "modules", run->result.verdict.modules_hash);
+    word(w, "language", cs_language_name(run->request.language));
+    text(w, "tenant", run->tenant);
+    text(w, "principal", run->principal);
+    put_limits(w, &run->request.limits);
+    if (!whole)
+        return;
+    put_hash(w, "inputs", p->inputs_hash);
+    text(w, "session", run->request.session);
+}
+
+static void put_definition(struct cs_json_writer *w, const struct cs_tool *t)
+{
+    unsigned char hash[CS_SHA256];
+    char hex[2 * CS_SHA256 + 1], name[400];
+    cs_tool_definition_hash(t, hash);
+    cs_hex(hash, sizeof hash, hex);
+    snprintf(name, sizeof name, "%.*s/%.*s", CS_STR_ARG(t->server), CS_STR_ARG(t->name));
+    cs_json_key(w, name);
+    cs_json_put_z(w, hex);
+}
+
+/* Of all that it can reach, and is not refused anyway. */
+static void put_definitions(struct cs_json_writer *w, const struct cs_run *run)
+{
+    const struct cs_verdict *v = &run->result.verdict;
+    cs_json_key(w, "tools");
+    cs_json_open(w, '{');
+    for (uint32_t i = 0; i < v->tool_count && run->catalogue; i++) {
+        const struct cs_target *target = &v->tools[i].tool.target;
+        const struct cs_tool *t = cs_catalogue_find(run->catalogue, target->server, target->tool);
+        if (t && v->tools[i].grant != CS_GRANT_DENY)
+            put_definition(w, t);
+    }
+    cs_json_close(w, '}');
+    flag(w, "any_tool", v->any_tool);
+}
+
+static void bind_program(struct cs_run *run, bool whole, unsigned char hash[32])
+{
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    cs_json_open(&w, '{');
+    word(&w, "kind", "program");
+    put_program_binding(&w, run, whole);
+    put_definitions(&w, run);
+    cs_json_close(&w, '}');
+    cs_canon_hash(cs_buf_str(&json), hash);
+}
+
+static void bind_call(struct cs_gate_call *c, bool whole, unsigned char hash[32])
+{
+    const struct cs_run *run = c->run;
+    CS_AUTO_BUF struct cs_buf json = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    unsigned char part[CS_SHA256];
+    cs_json_open(&w, '{');
+    word(&w, "kind", "call");
+    if (whole) {
+        put_program_binding(&w, run, true);
+        number(&w, "occurrence", cs_journal_occurrence(run, c->id));
+    } else {
+        text(&w, "tenant", run->tenant);
+        text(&w, "principal", run->principal);
+    }
+    text(&w, "server", c->tool->server);
+    text(&w, "tool", c->tool->name);
+    cs_tool_definition_hash(c->tool, part);
+    put_hash(&w, "definition", part);
+    cs_canon_hash(cs_buf_str(&c->arguments), part);
+    put_hash(&w, "arguments", part);
+    cs_json_close(&w, '}');
+    cs_canon_hash(cs_buf_str(&json), hash);
+}
+
+/* --- cards --- */
+
+static void put_head(struct cs_json_writer *w, const struct cs_run *run, const char *kind,
+                     const struct cs_question_want *want)
+{
+    CS_AUTO_BUF struct cs_buf verdict = {0};
+    cs_json_open(w, '{');
+    word(w, "kind", kind);
+    word(w, "execution_id", run->result.execution_id);
+    text(w, "session_id", run->request.session);
+    text(w, "principal", run->principal);
+    text(w, "actor_type", run->result.provenance.actor_type);
+    text(w, "intent", run->request.intent);
+    word(w, "language", cs_language_name(run->request.language));
+    flag(w, "durable", run->request.durable);
+    cs_verdict_json(&run->result.verdict, &verdict);
+    cs_json_key(w, "risk");
+    cs_json_put_raw(w, cs_buf_str(&verdict));
+    text(w, "why", want->why);
+    text(w, "rule", want->rule);
+}
+
+static void put_program(struct cs_json_writer *w, const struct cs_run *run)
+{
+    struct cs_str inputs = run->inputs_bytes ? run->inputs_shown : run->request.inputs;
+    uint64_t bytes = run->inputs_bytes ? run->inputs_bytes : inputs.len;
+    cs_json_key(w, "program");
+    cs_json_open(w, '{');
+    put_cut(w, "code", run->code_shown, run->code_bytes);
+    put_hash(w, "code_hash", run->result.provenance.code_hash);
+    put_cut(w, "inputs_preview", cs_utf8_cut(inputs, CS_INPUTS_SHOWN), bytes);
+    word(w, "modules_hash", run->result.verdict.modules_hash);
+    cs_json_close(w, '}');
+}
+
+static void put_tail(struct cs_json_writer *w, const struct cs_run *run,
+                     const struct cs_limits *limits, bool is_call)
+{
+    struct cs_approval_rules rules = cs_policy_approvals(run->policy);
+    uint32_t seconds = run->request.durable ? rules.durable_timeout_s : rules.timeout_s;
+    int64_t now = cs_time_ms();
+    put_limits(w, limits);
+    cs_json_key(w, "answers");
+    cs_json_open(w, '[');
+    cs_json_put_z(w, "once");
+    if (run->request.session.len)
+        cs_json_put_z(w, "session");
+    cs_json_put_z(w, is_call ? "tool" : "program");
+    cs_json_put_z(w, "deny");
+    cs_json_close(w, ']');
+    put_time(w, "created", now);
+    put_time(w, "expires", now + (int64_t)seconds * 1000);
+    cs_json_close(w, '}');
+}
+
+static void put_evident_flows(struct cs_json_writer *w, const struct cs_verdict *v)
+{
+    cs_json_key(w, "flows");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < v->flow_count; i++) {
+        cs_json_open(w, '{');
+        text(w, "from", v->flows[i].from);
+        text(w, "to", v->flows[i].to);
+        number(w, "line", v->flows[i].line);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+}
 
 void cs_card_program(struct cs_run *run, struct cs_question_want *want, struct cs_buf *card)
 {
-    want->run = run;
-    cs_buf_puts(card, "{}");
+    struct cs_json_writer w = CS_JSON_WRITER(card);
+    bind_program(run, true, want->binding);
+    bind_program(run, false, want->scope);
+    put_head(&w, run, "program", want);
+    put_program(&w, run);
+    put_evident_flows(&w, &run->result.verdict);
+    put_tail(&w, run, &run->result.verdict.limits, false);
 }
 
-void cs_card_call(struct cs_gate_call *call, const struct cs_flow_verdict *flow,
+static void put_annotations(struct cs_json_writer *w, const struct cs_tool *t)
+{
+    cs_json_key(w, "annotations");
+    cs_json_open(w, '{');
+    flag(w, "declared", t->annotated);
+    flag(w, "trusted", t->trusted);
+    flag(w, "read_only", t->read_only);
+    flag(w, "destructive", t->destructive);
+    flag(w, "idempotent", t->idempotent);
+    flag(w, "open_world", t->open_world);
+    cs_json_close(w, '}');
+}
+
+/* An object as it is, or a part of it as a text. */
+static void put_arguments(struct cs_json_writer *w, struct cs_str arguments)
+{
+    if (arguments.len > ARGUMENTS_SHOWN) {
+        put_cut(w, "arguments", cs_utf8_cut(arguments, ARGUMENTS_SHOWN), arguments.len);
+        return;
+    }
+    cs_json_key(w, "arguments");
+    cs_json_put_raw(w, arguments);
+}
+
+static void put_call(struct cs_json_writer *w, struct cs_gate_call *c)
+{
+    static const char *const standings[] = {"known", "young", "changed"};
+    const struct cs_tool *t = c->tool;
+    struct cs_tool_view view = cs_guard_view(t);
+    unsigned char hash[CS_SHA256];
+    cs_json_key(w, "call");
+    cs_json_open(w, '{');
+    number(w, "number", (uint64_t)c->record + 1);
+    text(w, "server", t->server);
+    text(w, "tool", t->name);
+    put_cut(w, "description", cs_utf8_cut(t->description, DESCRIPTION_SHOWN), t->description.len);
+    put_annotations(w, t);
+    cs_json_key(w, "labels");
+    cs_labels_json(cs_policy_labels(c->run->policy, &view, NULL), w);
+    word(w, "standing", c->changed ? "changed" : standings[view.standing]);
+    put_arguments(w, cs_buf_str(&c->arguments));
+    cs_canon_hash(cs_buf_str(&c->arguments), hash);
+    put_hash(w, "arguments_hash", hash);
+    cs_tool_definition_hash(t, hash);
+    put_hash(w, "definition_hash", hash);
+    const struct cs_tool *before =
+        c->changed ? cs_catalogue_find(c->run->catalogue, t->server, t->name) : NULL;
+    if (before)
+        put_cut(w, "definition_before", cs_utf8_cut(before->definition, DEFINITION_SHOWN),
+                before->definition.len);
+    cs_json_close(w, '}');
+}
+
+void cs_card_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
                   struct cs_question_want *want, struct cs_buf *card)
 {
-    (void)flow;
-    want->run = call->run;
-    want->call = call;
-    cs_buf_puts(card, "{}");
-}
-
-void cs_approval_text(const struct cs_approval_row *row, size_t bytes, struct cs_buf *out)
-{
-    (void)row;
-    (void)bytes;
-    (void)out;
+    struct cs_run *run = c->run;
+    struct cs_json_writer w = CS_JSON_WRITER(card);
+    bind_call(c, true, want->binding);
+    bind_call(c, false, want->scope);
+    put_head(&w, run, "call", want);
+    put_program(&w, run);
+    put_call(&w, c);
+    cs_json_key(&w, "flows");
+    cs_json_open(&w, '[');
+    cs_flows_json(c, flow, &w);
+    cs_json_close(&w, ']');
+    put_tail(&w, run, &run->result.limits, true);
 }

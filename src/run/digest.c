@@ -16,6 +16,7 @@
 #define LEAST_TOKENS 200
 #define NAME_BYTES   80
 #define NAME_TOKENS  48 /* 32 hex digits are up to 43 */
+#define WAITS_TOKENS 100
 #define LINE_CHARS   500
 #define STACK_TOKENS 120
 #define NOTE_TOKENS  70
@@ -354,6 +355,31 @@ static void put_failed_calls(struct digest *d)
     cs_json_close(&d->w, ']');
 }
 
+/* Why somebody was asked, or why it was refused; what is not that grave is not worth its tokens. */
+static void put_risk(struct digest *d)
+{
+    struct cs_json_val risk = cs_json_get(d->root, "risk"), one;
+    struct cs_json_val level = cs_json_get(risk, "level");
+    if (!cs_json_is(level, "HIGH") && !cs_json_is(level, "CRITICAL") &&
+        !cs_json_is(cs_json_get(d->root, "status"), "denied"))
+        return;
+    cs_json_key(&d->w, "risk");
+    cs_json_open(&d->w, '{');
+    put_head(d, "level", text_of(d, risk, "level"), 10);
+    put_head(d, "approved_by", text_of(d, risk, "approved_by"), 30);
+    cs_json_key(&d->w, "reasons");
+    cs_json_open(&d->w, '[');
+    uint32_t n = 0;
+    for (struct cs_json_iter it = {0};
+         n < 3 && cs_json_next(cs_json_get(risk, "reasons"), &it, NULL, &one); n++) {
+        CS_AUTO_BUF struct cs_buf text = {0};
+        cs_preview_text(cs_json_str(one, &d->arena), 160, &text);
+        cs_json_put_str(&d->w, cs_buf_str(&text));
+    }
+    cs_json_close(&d->w, ']');
+    cs_json_close(&d->w, '}');
+}
+
 static void put_artifacts(struct digest *d)
 {
     struct cs_json_val all = cs_json_get(d->root, "artifacts"), one;
@@ -386,9 +412,11 @@ static void compose(struct digest *d)
     put_name(d, "status");
     put_name(d, "execution_id");
     put_name(d, "session_id");
+    put_head(d, "waits_for", text_of(d, d->root, "waits_for"), WAITS_TOKENS);
     if (d->tokens >= LEAST_TOKENS) {
         put_cached(d);
         put_error(d);
+        put_risk(d);
         put_failed_calls(d);
         put_artifacts(d);
         put_result(d, words_cost(d));

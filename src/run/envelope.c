@@ -6,7 +6,10 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/time.h"
+#include "policy/judge.h"
 #include "run/inside.h"
+
+#define FINDINGS 50
 
 const char *cs_status_name(enum cs_status status)
 {
@@ -157,6 +160,7 @@ static void put_calls(struct cs_json_writer *w, const struct cs_result *r)
             cs_json_key(w, "cached");
             cs_json_put_bool(w, true);
         }
+        member(w, "approved_by", c->approved_by);
         member(w, "error", c->error);
         member(w, "drift", c->drift);
         cs_json_close(w, '}');
@@ -241,12 +245,41 @@ static double average_latency_ms(const struct cs_result *r)
     return r->tool_calls ? (double)us / r->tool_calls / 1000 : 0;
 }
 
-static void put_risk(struct cs_json_writer *w, const struct cs_verdict *v)
+static void put_finding(struct cs_json_writer *w, const struct cs_finding *f)
 {
+    cs_json_open(w, '{');
+    member(w, "id", f->id);
+    member(w, "level", cs_str(cs_risk_name(f->level)));
+    member(w, "module", f->module);
+    if (f->line) {
+        number(w, "line", f->line);
+        number(w, "column", f->column);
+    }
+    member(w, "reason", f->reason);
+    member(w, "mitigation", f->mitigation);
+    cs_json_close(w, '}');
+}
+
+static void put_risk(struct cs_json_writer *w, const struct cs_result *r)
+{
+    static const char *const actions[] = {"allow", "ask", "deny"};
+    const struct cs_verdict *v = &r->verdict;
     cs_json_key(w, "risk");
     cs_json_open(w, '{');
     cs_json_key(w, "level");
     cs_json_put_z(w, cs_risk_name(v->risk));
+    cs_json_key(w, "action");
+    cs_json_put_z(w, actions[v->action]);
+    if (v->action != CS_GRANT_ALLOW)
+        member(w, "rule", v->rule);
+    member(w, "approved_by", r->approved_by);
+    cs_json_key(w, "findings");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < v->finding_count && i < FINDINGS; i++)
+        put_finding(w, &v->findings[i]);
+    cs_json_close(w, ']');
+    if (v->finding_count > FINDINGS)
+        number(w, "findings_left_out", v->finding_count - FINDINGS);
     put_list(w, "reasons", v->reasons, v->reason_count);
     put_list(w, "mitigations", v->mitigations, v->mitigation_count);
     cs_json_close(w, '}');
@@ -265,6 +298,10 @@ static void put_metrics(struct cs_json_writer *w, const struct cs_result *r)
     if (r->queued_us) {
         cs_json_key(w, "queued_ms");
         cs_json_put_f64(w, (double)r->queued_us / 1000);
+    }
+    if (r->waited_us) {
+        cs_json_key(w, "waited_ms");
+        cs_json_put_f64(w, (double)r->waited_us / 1000);
     }
     number(w, "tool_calls", r->tool_calls);
     if (r->tool_calls) {
@@ -383,7 +420,7 @@ size_t cs_envelope_at(const struct cs_result *r, struct cs_buf *out)
     put_cached(&w, r);
     put_metrics(&w, r);
     put_protection(&w, &r->protection);
-    put_risk(&w, &r->verdict);
+    put_risk(&w, r);
     put_limits(&w, &r->limits);
     if (r->not_replayable.len) {
         cs_json_key(&w, "replayable");

@@ -1,26 +1,303 @@
-/* What has come in, and where it may go: labels of one execution and its session. */
+/*
+ * What has come in, and where it may go: labels of one execution, or of the session it is in. What
+ * came into a session stays there, in its state, its files and the mind of whoever uses it, so it
+ * counts for all that follows.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
 #include "run/guard.h"
+#include "run/session_in.h"
+#include "run/shield.h"
 
-void cs_flows_came(struct cs_gate_call *call)
+/* Lives as long as its session, or somebody who uses it. */
+struct cs_session_flows {
+    struct cs_session_flows *next;
+    uint32_t refs;
+    char id[CS_SESSION_ID + 1], tenant[65];
+    struct cs_inflow in;
+};
+
+/* --- of sessions --- */
+
+static struct cs_session_flows **find(struct cs_sessions *s, struct cs_str tenant, struct cs_str id)
 {
-    (void)call;
+    struct cs_session_flows **at = &s->flows;
+    while (*at && !(cs_str_is(id, (*at)->id) && cs_str_is(tenant, (*at)->tenant)))
+        at = &(*at)->next;
+    return at;
 }
 
-struct cs_flow_verdict cs_flows_check(struct cs_gate_call *call)
+static void unref(struct cs_session_flows *f)
 {
-    (void)call;
-    return (struct cs_flow_verdict){.then = CS_GRANT_ALLOW};
+    if (!f || --f->refs)
+        return;
+    free(f->in.at);
+    cs_arena_done(&f->in.arena);
+    free(f);
 }
 
-void cs_flows_json(struct cs_gate_call *call, const struct cs_flow_verdict *verdict,
-                   struct cs_json_writer *w)
+static struct cs_session_flows *flows_of(struct cs_sessions *s, const struct cs_run *run)
 {
-    (void)call;
-    (void)verdict;
-    (void)w;
+    struct cs_session_flows *f = *find(s, run->tenant, run->request.session);
+    if (!f) {
+        f = CS_NEW(struct cs_session_flows);
+        f->refs = 1;
+        snprintf(f->id, sizeof f->id, "%.*s", CS_STR_ARG(run->request.session));
+        snprintf(f->tenant, sizeof f->tenant, "%.*s", CS_STR_ARG(run->tenant));
+        f->next = s->flows;
+        s->flows = f;
+    }
+    f->refs++;
+    return f;
+}
+
+static void leave(struct cs_session_flows **at)
+{
+    struct cs_session_flows *f = *at;
+    if (!f)
+        return;
+    *at = f->next;
+    unref(f);
+}
+
+void cs_flows_forget(struct cs_sessions *s, struct cs_str tenant, struct cs_str id)
+{
+    leave(find(s, tenant, id));
+}
+
+void cs_flows_close(struct cs_sessions *s)
+{
+    while (s->flows)
+        leave(&s->flows);
+}
+
+/* --- of an execution --- */
+
+static struct cs_inflow *inflow_of(struct cs_run *run)
+{
+    struct cs_guarded *g = cs_guarded_of(run);
+    if (!run->request.session.len || !run->runner->sessions || run->again)
+        return &g->came;
+    if (!g->kept) {
+        g->kept = flows_of(run->runner->sessions, run);
+        for (size_t i = 0; i < g->kept->in.count; i++)
+            g->kept->in.at[i].call = 0;
+    }
+    return &g->kept->in;
 }
 
 void cs_flows_done(struct cs_run *run)
 {
-    (void)run;
+    struct cs_guarded *g = CS_TAKE(run->guarded);
+    if (!g)
+        return;
+    unref(g->kept);
+    free(g->came.at);
+    cs_arena_done(&g->came.arena);
+    free(g);
+}
+
+/* --- something comes in --- */
+
+static struct cs_came *others(struct cs_inflow *in)
+{
+    struct cs_came *last = &in->at[in->count - 1];
+    last->server = last->server_ident = CS_STR("(others)");
+    last->tool = last->ident = CS_STR("*");
+    last->place = (struct cs_str){0};
+    return last;
+}
+
+static void note(struct cs_inflow *in, const struct cs_came *came)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        struct cs_came *c = &in->at[i];
+        if (cs_str_eq(c->server, came->server) && cs_str_eq(c->tool, came->tool) &&
+            cs_str_eq(c->place, came->place)) {
+            c->labels |= came->labels;
+            c->call = c->call ? c->call : came->call;
+            return;
+        }
+    }
+    if (in->count == CS_CAME_MOST) {
+        others(in)->labels |= came->labels;
+        return;
+    }
+    if (in->count == in->cap) {
+        in->cap = in->cap ? 2 * in->cap : 4;
+        in->at = cs_realloc(in->at, in->cap, sizeof *in->at);
+    }
+    struct cs_came *c = &in->at[in->count++];
+    *c = *came;
+    c->server = cs_arena_dup(&in->arena, came->server);
+    c->server_ident = cs_arena_dup(&in->arena, came->server_ident);
+    c->tool = cs_arena_dup(&in->arena, came->tool);
+    c->ident = cs_arena_dup(&in->arena, came->ident);
+    c->place = cs_arena_dup(&in->arena, came->place);
+}
+
+static void place_of(struct cs_str arguments, struct cs_buf *place)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    struct cs_json_limits limits = {.bytes = arguments.len + 1, .allow_duplicate = true};
+    if (cs_json_parse(arguments, &limits, &doc, NULL) == 0)
+        cs_flow_place(cs_json_root(&doc), place);
+}
+
+static void came(struct cs_run *run, const struct cs_tool *t, struct cs_str arguments,
+                 uint32_t call)
+{
+    struct cs_tool_view view = cs_guard_view(t);
+    unsigned labels = cs_policy_labels(run->policy, &view, NULL) & CS_LABELS_IN;
+    CS_AUTO_BUF struct cs_buf place = {0};
+    if (!labels)
+        return;
+    place_of(arguments, &place);
+    const struct cs_came one = {
+        .server = t->server,
+        .server_ident = t->server_ident,
+        .tool = t->name,
+        .ident = t->ident,
+        .place = cs_buf_str(&place),
+        .labels = labels,
+        .call = call,
+    };
+    note(inflow_of(run), &one);
+}
+
+void cs_flows_came(struct cs_gate_call *c)
+{
+    came(c->run, c->tool, cs_buf_str(&c->arguments), c->record + 1);
+}
+
+void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str tool,
+                     struct cs_str arguments, uint32_t call)
+{
+    const struct cs_tool *t =
+        run->catalogue ? cs_catalogue_find(run->catalogue, server, tool) : NULL;
+    if (t && !run->again)
+        came(run, t, arguments, call);
+}
+
+/* --- and may go somewhere --- */
+
+static struct cs_flow_source source_of(const struct cs_came *c)
+{
+    return (struct cs_flow_source){
+        .target = {c->server, c->server_ident, c->tool, c->ident},
+        .labels = c->labels,
+        .place = c->place,
+    };
+}
+
+static struct cs_flow_sink sink_of(struct cs_gate_call *c, struct cs_buf *place)
+{
+    struct cs_tool_view view = cs_guard_view(c->tool);
+    place_of(cs_buf_str(&c->arguments), place);
+    return (struct cs_flow_sink){
+        .target = view.target,
+        .labels = cs_policy_labels(c->run->policy, &view, NULL),
+        .place = cs_buf_str(place),
+    };
+}
+
+struct cs_flow_verdict cs_flows_check(struct cs_gate_call *c)
+{
+    const struct cs_inflow *in = inflow_of(c->run);
+    struct cs_flow_source sources[CS_CAME_MOST];
+    CS_AUTO_BUF struct cs_buf place = {0};
+    if (!in->count)
+        return (struct cs_flow_verdict){.then = CS_GRANT_ALLOW};
+    for (size_t i = 0; i < in->count; i++)
+        sources[i] = source_of(&in->at[i]);
+    struct cs_flow_sink sink = sink_of(c, &place);
+    return cs_policy_flow(c->run->policy, c->run->principal, sources, in->count, &sink);
+}
+
+/* --- for people --- */
+
+struct writing {
+    struct cs_json_writer *w;
+    struct cs_gate_call *call;
+    struct cs_flow_sink sink;
+    struct cs_token_row rows[CS_TOKEN_ROWS];
+    size_t row_count;
+    bool told[CS_TOKEN_ROWS];
+};
+
+static void put_name(struct cs_json_writer *w, const char *key, struct cs_str server,
+                     struct cs_str tool)
+{
+    CS_AUTO_BUF struct cs_buf name = {0};
+    cs_buf_putstr(&name, server);
+    if (tool.len)
+        cs_buf_printf(&name, "/%.*s", CS_STR_ARG(tool));
+    cs_json_key(w, key);
+    cs_json_put_str(w, cs_buf_str(&name));
+}
+
+/* Which values of that server are in the arguments. */
+static void put_data(struct writing *wr, struct cs_str from)
+{
+    cs_json_key(wr->w, "data");
+    cs_json_open(wr->w, '[');
+    for (size_t i = 0; i < wr->row_count; i++) {
+        const struct cs_token_row *row = &wr->rows[i];
+        CS_AUTO_BUF struct cs_buf text = {0};
+        if (!cs_str_eq(row->from, from))
+            continue;
+        wr->told[i] = true;
+        cs_buf_printf(&text, "%.*s x %u", CS_STR_ARG(row->name), row->count);
+        cs_json_put_str(wr->w, cs_buf_str(&text));
+    }
+    cs_json_close(wr->w, ']');
+}
+
+static void put_to(struct writing *wr)
+{
+    const struct cs_tool *t = wr->call->tool;
+    put_name(wr->w, "to", t->server, t->name);
+    cs_json_key(wr->w, "labels_to");
+    cs_labels_json(wr->sink.labels, wr->w);
+    cs_json_close(wr->w, '}');
+}
+
+static void put_source(struct writing *wr, const struct cs_came *c, unsigned part)
+{
+    cs_json_open(wr->w, '{');
+    put_name(wr->w, "from", c->server, c->tool);
+    cs_json_key(wr->w, "call");
+    cs_json_put_u64(wr->w, c->call);
+    cs_json_key(wr->w, "labels");
+    cs_labels_json(part, wr->w);
+    put_data(wr, c->server);
+    put_to(wr);
+}
+
+void cs_flows_json(struct cs_gate_call *c, const struct cs_flow_verdict *v,
+                   struct cs_json_writer *w)
+{
+    const struct cs_inflow *in = inflow_of(c->run);
+    CS_AUTO_BUF struct cs_buf place = {0};
+    struct writing wr = {.w = w, .call = c, .sink = sink_of(c, &place)};
+    wr.row_count = cs_shield_tokens(c, wr.rows);
+    for (size_t i = 0; i < in->count; i++) {
+        struct cs_flow_source source = source_of(&in->at[i]);
+        unsigned part = cs_flow_part(v, &source, &wr.sink);
+        if (part)
+            put_source(&wr, &in->at[i], part);
+    }
+    /* Values that come from elsewhere: no rule speaks of them, but they would go there, too. */
+    for (size_t i = 0; i < wr.row_count; i++) {
+        if (wr.told[i])
+            continue;
+        struct cs_str from = wr.rows[i].from;
+        bool is_server = from.len && from.at[0] != '/';
+        cs_json_open(w, '{');
+        put_name(w, "from", is_server ? from : CS_STR("the inputs"), (struct cs_str){0});
+        put_data(&wr, from);
+        put_to(&wr);
+    }
 }

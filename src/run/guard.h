@@ -48,6 +48,54 @@ void cs_question_drop(struct cs_question *question, bool keep);
 void cs_approvals_open(struct cs_runner *runner);
 void cs_approvals_close(struct cs_runner *runner);
 
+/* --- what the guard keeps of one execution --- */
+
+#define CS_INPUTS_SHOWN 2048
+#define CS_ASKED_MOST   20 /* questions of one execution; whoever needs more is refused */
+
+/* A call that somebody has refused: one like it is not asked about again. */
+struct cs_refused_call {
+    struct cs_refused_call *next;
+    unsigned char scope[32];
+    struct cs_str why; /* as the program was told; in the arena of the run */
+};
+
+/* Something that has come in; its texts are its own. */
+struct cs_came {
+    struct cs_str server, server_ident, tool, ident, place;
+    unsigned labels;
+    uint32_t call; /* the number of the first such call; 0: of an earlier execution */
+};
+
+/* What has come in, of an execution or a session. Bounded: then the last one stands for the rest,
+ * with the labels of all of them. */
+#define CS_CAME_MOST 64
+struct cs_inflow {
+    struct cs_came *at;
+    size_t count, cap;
+    struct cs_arena arena;
+};
+
+struct cs_guarded {
+    struct cs_question *question; /* about the whole program; NULL: none, or it is answered */
+    unsigned char binding[32];    /* of it */
+    bool allowed;                 /* the answer is yes, and it has its turn to wait for */
+    bool approved;                /* a person, or a grant, let this program run */
+    bool must_ask;                /* its process ended while somebody was asked about it */
+    bool wants_turn; /* it waits for one, which it gave back while somebody was asked */
+    unsigned waits;  /* things that are asked about */
+    unsigned asked;  /* questions so far */
+    uint64_t since_ns, waited_ns; /* how long it waited for persons */
+    struct cs_str facts;          /* of a program that is asked about, in the arena */
+    struct cs_str by;             /* who let it run */
+    struct cs_str denied, advice; /* why it may not, if that is decided, and what to do */
+    struct cs_refused_call *refused;
+    struct cs_inflow came;         /* in this execution, */
+    struct cs_session_flows *kept; /* or, if it is in a session, in that; NULL: not yet */
+};
+/* Made when it is first wanted. */
+struct cs_guarded *cs_guarded_of(struct cs_run *run);
+
 /* --- card.c --- */
 
 void cs_card_program(struct cs_run *run, struct cs_question_want *want, struct cs_buf *card);
@@ -58,12 +106,23 @@ void cs_card_call(struct cs_gate_call *call, const struct cs_flow_verdict *flow,
 
 /* Something has come in by this call. */
 void cs_flows_came(struct cs_gate_call *call);
+/* The same, of a call that is answered from the record. */
+void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str tool,
+                     struct cs_str arguments, uint32_t call);
 /* May this call have what has come in? */
 struct cs_flow_verdict cs_flows_check(struct cs_gate_call *call);
 /* {"from", "call", "labels", "data", "to", "labels_to"} of everything that meets in it. */
 void cs_flows_json(struct cs_gate_call *call, const struct cs_flow_verdict *verdict,
                    struct cs_json_writer *w);
 void cs_flows_done(struct cs_run *run);
+/* The session is over, or all are. */
+void cs_flows_forget(struct cs_sessions *sessions, struct cs_str tenant, struct cs_str id);
+void cs_flows_close(struct cs_sessions *sessions);
+
+/* --- history.c: who asked lately, and how it ended; in memory, bounded --- */
+
+void cs_history_begun(struct cs_run *run, uint32_t *lately, uint32_t *bad);
+void cs_history_bad(struct cs_run *run);
 
 /* --- guard.c --- */
 
@@ -72,10 +131,24 @@ struct cs_tool_view cs_guard_view(const struct cs_tool *tool);
 void cs_guard_facts(struct cs_run *run, struct cs_str facts);
 /* A guest: before its job starts. As a step of the way. */
 int cs_step_guard(struct cs_run *run, struct cs_err *err);
+/* What a call is checked against, and what a person sees of its tool, is what the server says now.
+ */
+void cs_guard_newest(struct cs_gate_call *call);
 /* Everything else about this call is checked: 1 it may go on, 0 it waits for a person or was
  * refused. cs_gate_granted follows, or a refusal. */
 int cs_guard_call(struct cs_gate_call *call);
 void cs_gate_granted(struct cs_gate_call *call); /* call.c */
+void cs_gate_check(struct cs_gate_call *call);   /* call.c: all of it once more */
 void cs_guard_close(struct cs_run *run);         /* the program is over */
+void cs_guard_settled(struct cs_run *run, const struct cs_job_end *end);
+
+/* Somebody is asked, or not any more: its clock stands still meanwhile, it has no turn, and it says
+ * so on record. Once for each thing that is asked about. */
+void cs_guard_waits(struct cs_run *run);
+void cs_guard_goes_on(struct cs_run *run);
+/* It has got a turn. True: it wanted one in order to go on after a question. */
+bool cs_guard_turn(struct cs_run *run);
+/* Is somebody asked about it now? */
+bool cs_guard_asks(const struct cs_run *run);
 
 #endif

@@ -67,6 +67,7 @@ struct cs_runner {
     uint32_t waiting;               /* of them: admitted, and without a turn yet */
     struct cs_run_ask *asks;        /* open questions of all executions */
     struct cs_approvals *approvals; /* approvals.c */
+    struct cs_history *history;     /* history.c */
     bool closing, sandbox_closed;
     void (*closed)(void *ctx);
     void *closed_ctx;
@@ -98,8 +99,9 @@ struct cs_run {
     struct cs_run_watch watch;  /* of whoever started it; */
     void (*done)(void *ctx, const struct cs_result *result);
     void *ctx;
-    struct cs_run_seat *seats; /* and the others */
-    uint32_t telling;          /* seats that are left now are freed later */
+    struct cs_run_seat *seats;          /* and the others */
+    uint32_t telling;                   /* seats that are left now are freed later */
+    struct cs_open_approval *approvals; /* seats.c: what persons are asked now */
 
     struct cs_request request; /* lent by whoever starts it; copied if it has to wait */
     struct cs_str tenant, principal;
@@ -107,6 +109,7 @@ struct cs_run {
     bool waiting;       /* counted in runner->waiting */
     bool settling;      /* it is over, whatever it was */
     bool cancelled;     /* while its key was looked for */
+    bool refused;       /* it was told, or was told then, that it may not run */
     bool leaves;        /* this process ends, and the next one goes on with it */
     uint64_t queued_ns; /* since when it waits */
     uint64_t start_ns;  /* result.started_us, by the clock that never jumps */
@@ -152,8 +155,10 @@ struct cs_run {
     struct cs_buf *log_texts;
     size_t log_count, log_cap;
     struct cs_buf out, err;
-    uint64_t output;                /* bytes of logs and streams kept so far */
-    uint64_t code_bytes;            /* of the program, which is not kept */
+    uint64_t output;                        /* bytes of logs and streams kept so far */
+    uint64_t code_bytes;                    /* of the program, which is not kept */
+    struct cs_str code_shown, inputs_shown; /* the beginning of both, for a person who is asked */
+    uint64_t inputs_bytes;
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
     struct cs_call *records;        /* of all calls, those that are over included */
@@ -182,6 +187,8 @@ void cs_run_refuse(struct cs_run *run, const struct cs_err *err);
 /* It ends without having had a job. */
 void cs_run_end_early(struct cs_run *run, enum cs_ending how, const struct cs_err *err);
 void cs_run_waits_no_more(struct cs_run *run);
+/* cancel.c: a durable one whose journal has begun; the next process can go on with it. */
+bool cs_run_may_leave(const struct cs_run *run);
 /* One that is on record already, as `id`; cs_run_go follows. */
 struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request *request,
                               struct cs_str id,
@@ -220,6 +227,10 @@ void cs_seats_log(struct cs_run *run, enum cs_level level, struct cs_str text);
 void cs_seats_output(struct cs_run *run, bool is_stderr, struct cs_str bytes);
 void cs_seats_progress(struct cs_run *run, struct cs_str json);
 void cs_seats_begun(struct cs_run *run);
+/* Whoever asks a person says so here when the question is stored, and again when it is over. */
+void cs_seats_approval(struct cs_run *run, const struct cs_approval_row *row);
+void cs_seats_approval_over(struct cs_run *run, const struct cs_approval_row *row);
+void cs_seats_free(struct cs_run *run);
 void cs_seats_done(struct cs_run *run, const struct cs_result *result);
 
 /* envelope.c: as cs_envelope; where the hash of its place in the chain stands, or 0. */
@@ -275,14 +286,18 @@ struct cs_gate_call {
     const struct cs_tool *tool;
     struct cs_tool_call *inner; /* NULL: it is not sent, or was answered */
     struct cs_await *await;
-    struct cs_own_wait *wait;     /* for the store: storage.c */
-    struct cs_sending *sending;   /* that it is sent is being put on record */
-    struct cs_look *look;         /* at its answer */
-    struct cs_own *own;           /* what the program itself wrote into the arguments */
-    struct cs_revealed *revealed; /* values that its tool was given */
-    struct cs_question *question; /* it waits for a person */
-    bool granted;                 /* a person, or a grant, lets exactly this one through */
-    enum cs_answer answer;        /* that is looked at; seen: it was parsed, too */
+    struct cs_own_wait *wait;             /* for the store: storage.c */
+    struct cs_sending *sending;           /* that it is sent is being put on record */
+    struct cs_look *look;                 /* at its answer */
+    struct cs_own *own;                   /* what the program itself wrote into the arguments */
+    struct cs_revealed *revealed;         /* values that its tool was given */
+    struct cs_question *question;         /* it waits for a person */
+    unsigned char binding[32], scope[32]; /* of it, or of the last one */
+    bool allowed;          /* the answer is yes, and it waits for its execution's turn */
+    bool approved;         /* a person, or a grant, lets exactly this one through */
+    bool changed;          /* its tool is defined otherwise than when the program began */
+    bool granted;          /* nothing stops it any more */
+    enum cs_answer answer; /* that is looked at; seen: it was parsed, too */
     bool answer_seen;
     struct cs_call_limits limits;
     unsigned char cache_key[32]; /* cache_calls.c, if keep_ms is not 0 */
@@ -396,6 +411,7 @@ void cs_resumer_close(struct cs_resumer *resumer); /* NULL: there is none */
 /* Each is for one with `resume` alone. */
 void cs_resume_spec(struct cs_run *run, struct cs_job_spec *spec);   /* its job is about to start */
 void cs_resume_held(struct cs_run *run, const struct cs_held *held); /* it has its session */
+bool cs_resume_begun(const struct cs_run *run); /* the program had been told that it may run */
 void cs_resume_facts(struct cs_run *run, bool allowed, struct cs_str why); /* the verdict is due */
 bool cs_resume_wish(struct cs_run *run, const struct cs_wish *wish, bool played);
 void cs_resume_idle(struct cs_run *run, int64_t due_us);

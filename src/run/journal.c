@@ -400,6 +400,12 @@ static struct open_wish *find_open(struct cs_journal *j, enum cs_heard_kind kind
     return NULL;
 }
 
+uint32_t cs_journal_occurrence(const struct cs_run *run, uint64_t id)
+{
+    const struct open_wish *o = run->journal ? find_open(run->journal, CS_HEARD_CALL, id) : NULL;
+    return o ? o->occurrence : 0;
+}
+
 /* `call`: as it was noted, with the names that its server has; NULL: it is none. */
 static size_t begin_event(struct cs_journal *j, enum cs_record type, int what,
                           const struct open_wish *o, const struct cs_call *call)

@@ -124,6 +124,8 @@ void cs_journal_begin(struct cs_run *run, int64_t start_us); /* its job is about
 /* Every wish, in its order; it may be one that is played. */
 void cs_journal_wish(struct cs_run *run, const struct cs_wish *wish);
 void cs_journal_heard(struct cs_run *run, const struct cs_heard *heard);
+/* Of the call `id`, which is not answered yet: how many like it were there before? */
+uint32_t cs_journal_occurrence(const struct cs_run *run, uint64_t id);
 /* Durable: the call `id` is about to be sent. `then` runs when that is on record. */
 void cs_journal_sent(struct cs_run *run, uint64_t id,
                      void (*then)(void *ctx, const struct cs_err *), void *ctx);

@@ -7,6 +7,7 @@
  * may leave things out: what it does not ask for before it waits is passed over.
  */
 #include "base/mem.h"
+#include "run/guard.h"
 #include "run/journal.h"
 
 struct slot {
@@ -295,8 +296,10 @@ bool cs_player_wish(struct cs_player *p, const struct cs_wish *wish)
     slot->asked = true;
     slot->id = wish->id;
     slot->record = note_call(run, wish, e);
-    if (slot->record != UINT32_MAX && e->kind != CS_JOURNAL_SENT)
+    if (slot->record != UINT32_MAX && e->kind != CS_JOURNAL_SENT) {
         note_answer(run, slot->record, e);
+        cs_flows_played(run, e->server, e->tool, wish->arguments, slot->record + 1);
+    }
     if (run->again && cs_again_known(run, wish, e)) {
         p->left -= is_answer(e); /* it gets to know otherwise */
         slot->heard = true;

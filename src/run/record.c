@@ -83,6 +83,16 @@ static void on_twin_begun(void *ctx)
     cs_seats_begun(ctx);
 }
 
+static void on_twin_approval(void *ctx, const struct cs_approval_row *row)
+{
+    cs_seats_approval(ctx, row);
+}
+
+static void on_twin_approval_over(void *ctx, const struct cs_approval_row *row)
+{
+    cs_seats_approval_over(ctx, row);
+}
+
 static void on_soon_closed(uv_handle_t *h)
 {
     free(h);
@@ -114,7 +124,9 @@ static int join_twin(struct cs_run *run, struct cs_run *twin, struct cs_err *err
     static const struct cs_run_watch watch = {.log = on_twin_log,
                                               .output = on_twin_output,
                                               .progress = on_twin_progress,
-                                              .begun = on_twin_begun};
+                                              .begun = on_twin_begun,
+                                              .approval = on_twin_approval,
+                                              .approval_over = on_twin_approval_over};
     run->is_joiner = true;
     run->joined = cs_run_join(twin, &watch, on_twin_done, run);
     memcpy(run->result.execution_id, twin->result.execution_id, sizeof run->result.execution_id);

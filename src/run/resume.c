@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "run/guard.h"
 
 #define LOOK_MS (60u * 1000)
 
@@ -166,6 +167,9 @@ static void go_on(struct orphan *o)
     CS_AUTO_BUF struct cs_buf data = {0};
     cs_buf_printf(&data, "{\"ambiguous\":%u,\"played\":%zu}", ambiguous_calls(&r->doc),
                   r->doc.count);
+    bool was_asked = cs_str_is(o->row.status, "awaiting_approval");
+    if (was_asked && !cs_resume_begun(run))
+        cs_guarded_of(run)->must_ask = true;
     if (!cs_str_is(o->row.status, "running")) /* whether it asks again is not known yet */
         cs_store_execution_status(o->resumer->store, o->row.id, CS_STR("running"), NULL, NULL);
     cs_trail_note(run, "execution.resumed", cs_buf_str(&data));

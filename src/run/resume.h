@@ -30,7 +30,6 @@ struct cs_resume {
     uv_timer_t *patience;       /* with the person */
     bool started;               /* the verdict was heard */
     bool live;                  /* the record is over */
-    bool paused;                /* its clock stands still */
     bool released;              /* its session has what it left: only its end is not on record */
     struct cs_err lost;         /* why it cannot go on */
 };

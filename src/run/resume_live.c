@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "run/guard.h"
 #include "run/resume.h"
 
 #define NAME_BYTES 80 /* of a server or a tool, in the ledger */
@@ -228,13 +229,6 @@ static void ask_next(struct cs_run *run)
     } else {
         close_timer(&r->patience);
     }
-    bool paused = r->asked != NULL;
-    if (paused == r->paused)
-        return;
-    r->paused = paused;
-    cs_job_pause(run->job, paused);
-    cs_store_execution_status(run->runner->store, cs_str(run->result.execution_id),
-                              paused ? CS_STR("awaiting_approval") : CS_STR("running"), NULL, NULL);
 }
 
 static void ask(struct cs_run *run, struct cs_kept_wish *k)
@@ -243,6 +237,7 @@ static void ask(struct cs_run *run, struct cs_kept_wish *k)
     bool first = !r->asked;
     append(&r->asked, k);
     note_call(run, "execution.asked", &k->wish, NULL, (struct cs_str){0});
+    cs_guard_waits(run);
     if (first)
         ask_next(run);
 }
@@ -253,6 +248,7 @@ static void answer_first(struct cs_run *run, enum cs_resume_answer answer, struc
     struct cs_kept_wish *k = take(&r->asked);
     note_call(run, "execution.decided", &k->wish, answer == CS_RESUME_RETRY ? "retry" : "fail", by);
     ask_next(run);
+    cs_guard_goes_on(run);
     if (answer == CS_RESUME_RETRY)
         do_now(run, &k->wish);
     else
@@ -321,18 +317,27 @@ static void look(struct cs_run *run)
         go_live(run, take(&r->held));
 }
 
+bool cs_resume_begun(const struct cs_run *run)
+{
+    return run->player && has_start(&run->resume->doc);
+}
+
 /* What was recorded of the verdict is heard once more, if it was recorded. */
 void cs_resume_facts(struct cs_run *run, bool allowed, struct cs_str why)
 {
     struct cs_resume *r = run->resume;
-    if (!allowed) {
+    if (!allowed && cs_resume_begun(run)) {
         CS_AUTO_BUF struct cs_buf text = {0};
         cs_buf_printf(&text, "it would not be allowed today: %.*s", CS_STR_ARG(why));
         give_up(run, CS_DENIED, cs_buf_cstr(&text));
         return;
     }
     look(run);
-    cs_job_verdict(run->job, true, &run->result.verdict.limits, (struct cs_str){0});
+    if (!allowed && !r->live) {
+        give_up(run, CS_SYSTEM, "it went another way than its journal says");
+        return;
+    }
+    cs_job_verdict(run->job, allowed, &run->result.verdict.limits, why);
     if (!r->live)
         cs_player_facts(run->player);
     r->started = true;

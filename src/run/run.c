@@ -31,6 +31,7 @@
 #define NAME_MAX_BYTES 64 /* of a tenant, a principal, a session */
 #define KEY_MAX_BYTES  255
 #define INTENT_BYTES   2000
+#define CODE_SHOWN     (64u << 10) /* to a person who is asked */
 
 /* --- the way, one step per line --- */
 
@@ -88,7 +89,9 @@ static uint32_t step_of(int (*wanted)(struct cs_run *run, struct cs_err *err))
 
 static void on_turn(struct cs_place *place)
 {
-    cs_run_go((struct cs_run *)((char *)place - offsetof(struct cs_run, place)));
+    struct cs_run *run = (struct cs_run *)((char *)place - offsetof(struct cs_run, place));
+    if (!cs_guard_turn(run))
+        cs_run_go(run);
 }
 
 void cs_runner_set(struct cs_runner *r, uint64_t artifact_bytes, uint64_t artifact_quota)
@@ -151,6 +154,7 @@ static void close_if_empty(struct cs_runner *r)
         return;
     cs_approvals_close(r);
     free(r->lately);
+    free(r->history);
     if (r->closed)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
@@ -175,12 +179,6 @@ static void on_sandbox_closed(void *ctx)
     close_if_empty(r);
 }
 
-/* A durable one whose journal has begun. */
-static bool may_leave(const struct cs_run *run)
-{
-    return run->request.durable && run->admitted && !run->beginning && !run->settling;
-}
-
 /* Those that wait are cancelled here, those that run by the sandbox; all of them are settled. */
 void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
 {
@@ -189,7 +187,7 @@ void cs_runner_close(struct cs_runner *r, void (*closed)(void *ctx), void *ctx)
     r->closed_ctx = ctx;
     cs_resumer_close(r->resumer);
     for (struct cs_run *run = r->runs; run; run = run->next) {
-        run->leaves = may_leave(run);
+        run->leaves = cs_run_may_leave(run);
         if (!run->job)
             cs_run_cancel(run);
     }
@@ -249,6 +247,7 @@ void cs_run_finish(struct cs_run *run)
     cs_resume_done(run);
     cs_journal_done(run);
     cs_trail_done(run);
+    cs_seats_free(run);
     cs_arena_done(&run->arena);
     free(run);
     if (r->closing)
@@ -291,6 +290,7 @@ static void leave_way(struct cs_run *run)
 static void settle(struct cs_run *run, const struct cs_job_end *end)
 {
     cs_settle(run, end);
+    cs_guard_settled(run, end);
     cs_resume_settled(run);
     cs_cache_settled(run);
     leave_way(run);
@@ -451,7 +451,10 @@ static bool on_wish(void *ctx, const struct cs_wish *wish)
 
 static void on_heard(void *ctx, const struct cs_heard *heard)
 {
-    cs_journal_heard(ctx, heard);
+    struct cs_run *run = ctx;
+    if (heard->kind == CS_HEARD_START)
+        run->refused = heard->answer != CS_ANSWER_OK;
+    cs_journal_heard(run, heard);
 }
 
 static void on_idle(void *ctx, int64_t due_us)
@@ -471,6 +474,11 @@ static void on_facts(void *ctx, struct cs_str facts)
 }
 
 /* --- 2. compile: a jailed worker is given the source --- */
+
+static struct cs_str keep(struct cs_run *run, struct cs_str text)
+{
+    return text.len ? cs_arena_dup(&run->arena, text) : text;
+}
 
 static const struct cs_job_events events = {
     .facts = on_facts,
@@ -521,10 +529,8 @@ static int fill_spec(struct cs_run *run, struct cs_job_spec *spec, struct cs_err
         *err = run->record_error;
         return -1;
     }
-    if (run->result.is_guest) {
-        cs_trail_assessed(run);
+    if (run->result.is_guest)
         cs_trail_started(run);
-    }
     return 0;
 }
 
@@ -545,6 +551,8 @@ static int start_job(struct cs_run *run, struct cs_err *err)
     cs_run_waits_no_more(run);
     if (run->queued_ns)
         run->result.queued_us = (uv_hrtime() - run->queued_ns) / 1000;
+    run->inputs_shown = keep(run, cs_utf8_cut(run->request.inputs, CS_INPUTS_SHOWN));
+    run->inputs_bytes = run->request.inputs.len;
     if (fill_spec(run, &spec, err) < 0 ||
         cs_job_start(run->runner->sandbox, &spec, &events, run, &run->job, err) < 0)
         cs_run_end_early(run, CS_ENDED_FAILED, err);
@@ -646,28 +654,25 @@ static int admit(struct cs_run *run, struct cs_err *err)
                        r->queue.running, r->waiting, run->result.retry_after_s);
     }
     cs_provenance_begin(run);
+    run->code_shown = keep(run, cs_utf8_cut(request->code, CODE_SHOWN));
     run->waiting = true;
     r->waiting++;
     return CS_ON;
-}
-
-static struct cs_str keep(struct cs_run *run, struct cs_str text)
-{
-    return text.len ? cs_arena_dup(&run->arena, text) : text;
 }
 
 /* What it was lent and is still going to need is copied. */
 static void keep_request(struct cs_run *run)
 {
     struct cs_request *r = &run->request;
-    r->code = run->waiting ? keep(run, r->code) : (struct cs_str){0};
-    r->inputs = run->waiting ? keep(run, r->inputs) : (struct cs_str){0};
+    bool later = run->waiting || cs_guard_asks(run);
+    r->code = later ? keep(run, r->code) : (struct cs_str){0};
+    r->inputs = later ? keep(run, r->inputs) : (struct cs_str){0};
     r->session = keep(run, r->session);
     r->intent = keep(run, r->intent);
     r->key = keep(run, r->key);
     r->fingerprint = keep(run, r->fingerprint);
     r->actor_type = keep(run, r->actor_type);
-    if (r->workspace && run->waiting)
+    if (r->workspace && later)
         r->workspace = cs_arena_printf(&run->arena, "%s", r->workspace);
     if (run->waiting)
         run->queued_ns = uv_hrtime();
@@ -747,47 +752,9 @@ struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request 
     run->waiting = true;
     runner->waiting++;
     keep_request(run);
+    run->code_shown = cs_utf8_cut(run->request.code, CODE_SHOWN);
     cs_shield_open(run);
     cs_provenance_begin(run);
     cs_provenance_inputs(run);
     return run;
-}
-
-/* Whatever it waits for, it waits no longer. What it holds is given back when it is settled. */
-void cs_run_cancel(struct cs_run *run)
-{
-    static const struct cs_err none;
-    if (run->job)
-        cs_job_cancel(run->job);
-    if (run->job || run->settling || run->cancelled)
-        return;
-    run->cancelled = true;
-    if (run->beginning && run->request.key.len)
-        return; /* whether it has begun is not known yet: record.c goes on */
-    cs_record_leave(run);
-    if (run->await)
-        cs_await_cancel(run->await);
-    run->await = NULL;
-    cs_queue_quit(&run->runner->queue, &run->place);
-    cs_run_end_early(run, CS_ENDED_CANCELLED, &none);
-}
-
-static void cancel_all(struct cs_runner *runner, bool who_asks)
-{
-    for (struct cs_run *run = runner->runs; run; run = run->next) {
-        if (who_asks && !cs_run_question(run).len)
-            continue;
-        run->leaves = may_leave(run);
-        cs_run_cancel(run);
-    }
-}
-
-void cs_runner_cancel_all(struct cs_runner *runner)
-{
-    cancel_all(runner, false);
-}
-
-void cs_runner_leave_asking(struct cs_runner *runner)
-{
-    cancel_all(runner, true);
 }

@@ -49,9 +49,10 @@ struct cs_request {
     struct cs_str intent;      /* what for, in words; or empty */
     struct cs_str key;         /* Idempotency-Key, or empty */
     struct cs_str fingerprint; /* of the request as its door saw it; with `key` */
-    struct cs_str actor_type;  /* "key", "local"; empty: "local" */
-    bool durable;              /* if this process dies, the next one goes on with it */
-    enum cs_clock clock;       /* EVENTS, or LIVE: it cannot be replayed then */
+    struct cs_str
+        actor_type; /* "key"; without one "agent" (it came over MCP) or "local"; empty: "local" */
+    bool durable;   /* if this process dies, the next one goes on with it */
+    enum cs_clock clock; /* EVENTS, or LIVE: it cannot be replayed then */
     enum cs_cache_mode cache;
     struct cs_trace trace; /* the caller's */
     /* Protection of personal data. A request can raise the level of the house (CS_PRIVACY_OFF: it
@@ -134,6 +135,7 @@ struct cs_call {
     bool repeatable;            /* read-only or idempotent, by the tool's word or by policy */
     bool cached;                /* the answer came from the cache */
     bool by_policy;             /* denied, and not because there is no such tool */
+    struct cs_str approved_by;  /* who let it through, if somebody had to; else empty */
     struct cs_str error, drift; /* empty: none */
 };
 
@@ -217,9 +219,11 @@ struct cs_result {
     struct cs_str not_replayable; /* why it cannot be replayed; empty: it can */
     struct cs_trace trace;        /* of this execution; its parent is the request's */
     unsigned char parent_span[8];
-    int64_t started_us;    /* since 1970 */
-    uint64_t tokens_saved; /* estimated: see docs/observability.md */
-    uint64_t queued_us;    /* it waited this long for its turn */
+    int64_t started_us;        /* since 1970 */
+    uint64_t tokens_saved;     /* estimated: see docs/observability.md */
+    uint64_t queued_us;        /* it waited this long for its turn */
+    uint64_t waited_us;        /* ... and this long for persons: it is in no other time */
+    struct cs_str approved_by; /* who let it run, if somebody had to; else empty */
     uint64_t wall_us, cpu_us, memory_peak;
     struct cs_verdict verdict;
     struct cs_limits limits;
@@ -239,6 +243,11 @@ struct cs_run_watch {
     /* It is on record, and nothing refuses it any more. Of one that waits for an earlier one with
      * the same key: that one is. Not called without a store. */
     void (*begun)(void *ctx);
+    /* A person is asked whether it, or one of its calls, may go on; and that is over: decided,
+     * expired or withdrawn. It waits meanwhile, and its time stands still. Answers go the way that
+     * everybody's go: cs_approval_decide, see run/approvals.h. The row is lent. */
+    void (*approval)(void *ctx, const struct cs_approval_row *row);
+    void (*approval_over)(void *ctx, const struct cs_approval_row *row);
 };
 
 struct cs_runner_options {
@@ -326,12 +335,21 @@ const char *cs_run_id(const struct cs_run *run);
 struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struct cs_str id);
 /* "waiting", "running", "awaiting_approval" */
 const char *cs_run_phase(const struct cs_run *run);
+/* What persons are asked about it now, oldest first; how many there are, of which at most `most`
+ * are given. Lent until that changes. */
+struct cs_run_approval {
+    const char *id;
+    struct cs_str kind, risk, why;
+    int64_t created, expires;
+};
+size_t cs_run_approvals(const struct cs_run *run, struct cs_run_approval *open, size_t most);
 /* How many calls of tools it has made so far. */
 uint32_t cs_run_calls(const struct cs_run *run);
 /* What it has logged so far, like `logs` of its result; lent until it says more. */
 size_t cs_run_logs(const struct cs_run *run, const struct cs_log **logs);
 
-/* One more watcher, who hears what is said from now on, and `done`. `ask` is not used. */
+/* One more watcher, who hears what is said from now on, and `done`. `ask` is not used. What is
+ * asked already is known by cs_run_approvals. */
 struct cs_run_seat;
 struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *watch,
                                 void (*done)(void *ctx, const struct cs_result *result), void *ctx);
@@ -426,10 +444,10 @@ void cs_envelope(const struct cs_result *result, struct cs_buf *out);
  * digest.c: the short form for a model, from the long one (a result's, or one from the store): JSON
  * of at most `tokens` tokens by the estimate below, but 200 are always allowed.
  *
- *     {"status", "execution_id", "session_id", "error": {"type", "message", "line", ...},
- *      "calls", "calls_failed", "failed_calls": ["github/list: why"],
- *      "artifacts": [{"id", "name", "size"}], "result", "stderr", "stdout", "logs": ["text"],
- *      "log_lines_left_out"}
+ *     {"status", "execution_id", "session_id", "waits_for", "error": {"type", "message", "line",
+ * ...}, "risk": {"level", "approved_by", "reasons"} if it is HIGH or worse, or was denied, "calls",
+ * "calls_failed", "failed_calls": ["github/list: why"], "artifacts": [{"id", "name", "size"}],
+ * "result", "stderr", "stdout", "logs": ["text"], "log_lines_left_out"}
  *
  * What is not there or empty is left out, and so are calls if none failed. Logs are the last ones,
  * and so are the ends of streams. Instead of a result that is too large there are "result_preview"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/guard.h"
 #include "run/session_in.h"
 #include "run/shield.h"
 
@@ -57,6 +58,7 @@ void cs_safe_wipe(struct cs_sessions *s, struct cs_str tenant, struct cs_str id)
     struct cs_safe *safe = *find(s, tenant, id);
     if (safe)
         cs_safe_leave(s, safe);
+    cs_flows_forget(s, tenant, id);
     cs_buf_printf(&owner, "%.*s/%.*s", CS_STR_ARG(tenant), CS_STR_ARG(id));
     cs_store_vault_wipe(s->store, cs_buf_str(&owner), NULL, NULL);
 }
@@ -65,4 +67,5 @@ void cs_safes_done(struct cs_sessions *s)
 {
     while (s->safes)
         cs_safe_leave(s, s->safes);
+    cs_flows_close(s);
 }

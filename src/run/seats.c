@@ -95,6 +95,102 @@ void cs_seats_begun(struct cs_run *run)
     told(run);
 }
 
+/* --- what persons are asked --- */
+
+struct cs_open_approval {
+    struct cs_open_approval *next;
+    char *id;
+    struct cs_buf kind, risk, why;
+    int64_t created, expires;
+};
+
+/* Where it is, or where the next one goes. */
+static struct cs_open_approval **find_open(struct cs_run *run, struct cs_str id)
+{
+    struct cs_open_approval **at = &run->approvals;
+    while (*at && !cs_str_is(id, (*at)->id))
+        at = &(*at)->next;
+    return at;
+}
+
+static void drop_open(struct cs_open_approval **at)
+{
+    struct cs_open_approval *open = *at;
+    *at = open->next;
+    cs_buf_done(&open->kind);
+    cs_buf_done(&open->risk);
+    cs_buf_done(&open->why);
+    free(open->id);
+    free(open);
+}
+
+static void keep_open(struct cs_run *run, const struct cs_approval_row *row)
+{
+    CS_AUTO_JSON struct cs_json card = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_open_approval **at = find_open(run, row->id);
+    if (*at)
+        return;
+    struct cs_open_approval *open = CS_NEW(struct cs_open_approval);
+    open->id = cs_strndup(row->id.at, row->id.len);
+    open->created = row->created;
+    open->expires = row->expires;
+    cs_buf_putstr(&open->kind, row->kind);
+    cs_buf_putstr(&open->risk, row->risk);
+    if (cs_json_parse(row->card, NULL, &card, NULL) == 0)
+        cs_buf_putstr(&open->why, cs_json_str(cs_json_get(cs_json_root(&card), "why"), &arena));
+    *at = open;
+}
+
+void cs_seats_approval(struct cs_run *run, const struct cs_approval_row *row)
+{
+    keep_open(run, row);
+    run->telling++;
+    if (run->watch.approval)
+        run->watch.approval(run->ctx, row);
+    for (struct cs_run_seat *s = run->seats; s; s = s->next)
+        if (!s->left && s->watch.approval)
+            s->watch.approval(s->ctx, row);
+    told(run);
+}
+
+void cs_seats_approval_over(struct cs_run *run, const struct cs_approval_row *row)
+{
+    struct cs_open_approval **at = find_open(run, row->id);
+    if (!*at)
+        return;
+    drop_open(at);
+    run->telling++;
+    if (run->watch.approval_over)
+        run->watch.approval_over(run->ctx, row);
+    for (struct cs_run_seat *s = run->seats; s; s = s->next)
+        if (!s->left && s->watch.approval_over)
+            s->watch.approval_over(s->ctx, row);
+    told(run);
+}
+
+size_t cs_run_approvals(const struct cs_run *run, struct cs_run_approval *open, size_t most)
+{
+    size_t count = 0;
+    for (const struct cs_open_approval *a = run->approvals; a; a = a->next, count++)
+        if (count < most)
+            open[count] = (struct cs_run_approval){a->id,
+                                                   cs_buf_str(&a->kind),
+                                                   cs_buf_str(&a->risk),
+                                                   cs_buf_str(&a->why),
+                                                   a->created,
+                                                   a->expires};
+    return count;
+}
+
+void cs_seats_free(struct cs_run *run)
+{
+    while (run->approvals)
+        drop_open(&run->approvals);
+}
+
+/* --- the end --- */
+
 /* One may leave, or be made to leave, in the `done` of another. */
 void cs_seats_done(struct cs_run *run, const struct cs_result *result)
 {
@@ -125,7 +221,7 @@ struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struc
 
 const char *cs_run_phase(const struct cs_run *run)
 {
-    if (cs_run_question(run).len)
+    if (run->approvals || cs_run_question(run).len)
         return "awaiting_approval";
     return run->waiting ? "waiting" : "running";
 }

@@ -14,7 +14,8 @@ struct cs_sessions {
     struct cs_session_limits limits;
     struct cs_hold *holds; /* those that hold and those that wait, in the order of their turns */
     struct cs_safe *safes; /* vaults of those that were used here */
-    unsigned pending;      /* operations, holds and handles that keep this alive */
+    struct cs_session_flows *flows; /* what has come into them */
+    unsigned pending;               /* operations, holds and handles that keep this alive */
     uv_timer_t minute;
     unsigned minutes;
     bool closing;

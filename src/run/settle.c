@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "run/inside.h"
+#include "run/guard.h"
 
 #define TEXT_MAX 8192
 
@@ -322,6 +322,21 @@ void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
     our_fault(run, err);
 }
 
+/* It never ran. What the worker says about that is not needed. */
+static void deny(struct cs_run *run)
+{
+    const struct cs_guarded *g = run->guarded;
+    if (run->result.status == CS_STATUS_CANCELLED)
+        return;
+    if (g && g->denied.len) {
+        run->result.error = (struct cs_error){0};
+        error(run, CS_ERROR_PERMISSION, "");
+        run->result.error.message = g->denied;
+        run->result.error.suggestion = g->advice;
+    }
+    run->result.status = CS_STATUS_DENIED;
+}
+
 void cs_settle(struct cs_run *run, const struct cs_job_end *end)
 {
     struct cs_result *r = &run->result;
@@ -337,8 +352,8 @@ void cs_settle(struct cs_run *run, const struct cs_job_end *end)
     by_ending(run, end);
     if (!r->failed)
         run->new_state = cs_arena_dup(&run->arena, end->state);
-    if (r->failed && !r->verdict.allowed && r->verdict.reason_count)
-        r->status = CS_STATUS_DENIED;
+    if (r->failed && run->refused)
+        deny(run);
     /* The program is fine, but its files did not come back. */
     if (!r->failed && end->err.code)
         cs_settle_fault(run, &end->err);

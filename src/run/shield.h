@@ -162,6 +162,18 @@ void cs_shield_words(struct cs_run *run, struct cs_str server, struct cs_str mes
  */
 int cs_shield_arguments(struct cs_gate_call *call, struct cs_buf *out, struct cs_unmasked *unmasked,
                         struct cs_err *err);
+/* Does it hold values that its tool gets only if a person says so, and none that it never gets?
+ * `which`: "SSN x 2, CREDIT_CARD". */
+bool cs_shield_asks(struct cs_gate_call *call, struct cs_buf *which);
+/* Values that its tokens stand for, by the server that they came from (empty: none) and what they
+ * are: "EMAIL". At most so many rows. */
+struct cs_token_row {
+    struct cs_str from;
+    struct cs_str name; /* of what it is */
+    uint32_t count;
+};
+#define CS_TOKEN_ROWS 32
+size_t cs_shield_tokens(struct cs_gate_call *call, struct cs_token_row rows[CS_TOKEN_ROWS]);
 /* What a model is asked, and what it answers: empty, if it speaks of what the tool may not have. */
 int cs_shield_question(struct cs_gate_call *call, struct cs_str json, struct cs_buf *out,
                        struct cs_err *err);

@@ -399,7 +399,7 @@ struct cs_str cs_shield_error(struct cs_gate_call *c, struct cs_str message, str
 
 struct asking {
     const struct cs_shield *shield;
-    bool by_hand;
+    bool by_hand, approved;
     struct cs_str names[2];
     size_t count;
     struct cs_str rules[RULES];
@@ -416,6 +416,10 @@ static enum cs_may may(void *ctx, enum cs_pii kind, struct cs_str name, struct c
         return CS_MAY; /* it never was a token */
     if (!a->by_hand || !cs_str_is(from, BY_HAND))
         answer = cs_privacy_may(a->shield->privacy, a->names, a->count, kind, name, &why);
+    if (answer == CS_MAY_ASK && a->approved) {
+        answer = CS_MAY;
+        why = CS_STR("approved");
+    }
     if (answer != CS_MAY)
         a->refused_by = why;
     size_t i = 0;
@@ -426,12 +430,13 @@ static enum cs_may may(void *ctx, enum cs_pii kind, struct cs_str name, struct c
     return answer;
 }
 
-static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf *out,
+static int put_values(struct cs_gate_call *c, struct cs_str json, bool approved, struct cs_buf *out,
                       struct cs_unmasked *unmasked, struct cs_err *err)
 {
     struct cs_run *run = c->run;
     CS_AUTO_BUF struct cs_buf text = {0};
-    struct asking asking = {.shield = run->shield, .by_hand = run->request.by_hand};
+    struct asking asking = {
+        .shield = run->shield, .by_hand = run->request.by_hand, .approved = approved};
     if (!run->shield || !cs_token_like(json))
         return 0;
     asking.count = names_of(c->tool, &text, asking.names);
@@ -459,13 +464,83 @@ static int put_values(struct cs_gate_call *c, struct cs_str json, struct cs_buf 
 int cs_shield_arguments(struct cs_gate_call *c, struct cs_buf *out, struct cs_unmasked *unmasked,
                         struct cs_err *err)
 {
-    return put_values(c, cs_buf_str(&c->arguments), out, unmasked, err);
+    return put_values(c, cs_buf_str(&c->arguments), c->approved, out, unmasked, err);
+}
+
+/* --- what a person is asked about --- */
+
+struct counting {
+    struct asking asking;
+    bool all; /* those that it may have, too */
+    bool never;
+    struct cs_token_row *rows;
+    size_t count;
+};
+
+/* Nothing is written: every answer is that somebody has to be asked. */
+static enum cs_may count_one(void *ctx, enum cs_pii kind, struct cs_str name, struct cs_str from)
+{
+    struct counting *n = ctx;
+    if (kind == CS_PII_LITERAL)
+        return CS_MAY;
+    enum cs_may answer = may(&n->asking, kind, name, from);
+    n->never = n->never || answer == CS_MAY_NOT;
+    if (!n->all && answer != CS_MAY_ASK)
+        return answer;
+    size_t i = 0;
+    while (i < n->count && !(cs_str_eq(n->rows[i].name, name) && cs_str_eq(n->rows[i].from, from)))
+        i++;
+    if (i < CS_TOKEN_ROWS) {
+        n->count += i == n->count;
+        n->rows[i].from = from;
+        n->rows[i].name = name;
+        n->rows[i].count++;
+    }
+    return CS_MAY_ASK;
+}
+
+static void count_tokens(struct cs_gate_call *c, struct counting *n)
+{
+    struct cs_run *run = c->run;
+    struct cs_str json = cs_buf_str(&c->arguments);
+    CS_AUTO(cs_buf_wipe) struct cs_buf values = {0};
+    CS_AUTO_BUF struct cs_buf text = {0};
+    struct cs_unmasked unmasked = {0};
+    struct cs_err err = {0};
+    if (!run->shield || !cs_token_like(json))
+        return;
+    n->asking = (struct asking){.shield = run->shield, .by_hand = run->request.by_hand};
+    n->asking.count = names_of(c->tool, &text, n->asking.names);
+    const struct cs_unmask how = {
+        .vault = cs_shield_known(run->shield), .may = count_one, .ctx = n};
+    if (cs_unmask(&how, json, &values, &unmasked, &err) < 0 && err.code != CS_DENIED)
+        n->never = true; /* it is refused, whatever somebody says */
+}
+
+size_t cs_shield_tokens(struct cs_gate_call *c, struct cs_token_row rows[CS_TOKEN_ROWS])
+{
+    struct counting n = {.all = true, .rows = rows};
+    memset(rows, 0, CS_TOKEN_ROWS * sizeof *rows);
+    count_tokens(c, &n);
+    return n.count;
+}
+
+bool cs_shield_asks(struct cs_gate_call *c, struct cs_buf *which)
+{
+    struct cs_token_row rows[CS_TOKEN_ROWS] = {0};
+    struct counting n = {.rows = rows};
+    count_tokens(c, &n);
+    if (n.never || !n.count)
+        return false;
+    for (size_t i = 0; i < n.count; i++)
+        cs_buf_printf(which, "%s%.*s x %u", i ? ", " : "", CS_STR_ARG(rows[i].name), rows[i].count);
+    return true;
 }
 
 struct cs_str cs_shield_reply(struct cs_gate_call *c, struct cs_str json, struct cs_buf *out)
 {
     struct cs_unmasked unmasked = {0};
     struct cs_err err = {0};
-    int n = put_values(c, json, out, &unmasked, &err);
+    int n = put_values(c, json, false, out, &unmasked, &err);
     return n < 0 ? (struct cs_str){0} : n > 0 ? cs_buf_str(out) : json;
 }

@@ -5,15 +5,19 @@
  * tool is called they go ahead, so that a process that is killed leaves a trace of what it did.
  * Members stand in the order of their names: that is their canonical form.
  */
+#include <stdio.h>
+
 #include "base/canon.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "policy/judge.h"
 #include "run/journal.h"
 #include "run/shield.h"
 
 #define NAME_BYTES 80
+#define FINDINGS   20
 
 /* Refusals cost whoever is refused nothing, so only so many a second are entered. */
 #define REFUSALS_A_SECOND 10
@@ -194,17 +198,48 @@ void cs_trail_admitted(struct cs_run *run)
     note(run, "execution.admitted", &w);
 }
 
-static void put_verdict(struct cs_json_writer *w, const struct cs_verdict *v, bool allowed)
+/* "HIGH eval": which rules found something, each once, the worst first. */
+static void put_findings(struct cs_json_writer *w, const struct cs_verdict *v)
+{
+    uint32_t shown = 0;
+    if (!v->finding_count)
+        return;
+    cs_json_key(w, "findings");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < v->finding_count && shown < FINDINGS; i++) {
+        const struct cs_finding *f = &v->findings[i];
+        char text[NAME_BYTES + 16];
+        uint32_t k = 0;
+        while (k < i && !cs_str_eq(v->findings[k].id, f->id))
+            k++;
+        if (k < i)
+            continue;
+        struct cs_str id = cs_utf8_cut(f->id, NAME_BYTES);
+        snprintf(text, sizeof text, "%s %.*s", cs_risk_name(f->level), CS_STR_ARG(id));
+        cs_json_put_z(w, text);
+        shown++;
+    }
+    cs_json_close(w, ']');
+}
+
+static void put_verdict(struct cs_json_writer *w, const struct cs_verdict *v)
 {
     CS_AUTO_BUF struct cs_buf reasons = {0};
     for (uint32_t i = 0; i < v->reason_count; i++) {
         cs_buf_putstr(&reasons, v->reasons[i]);
         cs_buf_putc(&reasons, '\n');
     }
-    put_flag(w, "allowed", allowed);
+    static const char *const actions[] = {"allow", "ask", "deny"};
+    put_name(w, "action", cs_str(actions[v->action]));
+    put_flag(w, "allowed", v->action != CS_GRANT_DENY);
+    put_findings(w, v);
+    if (v->modules_hash[0])
+        put_name(w, "modules_hash", cs_str(v->modules_hash));
     put_number(w, "reasons", v->reason_count);
     put_hash_of(w, "reasons_hash", cs_buf_str(&reasons));
     put_name(w, "risk", cs_str(cs_risk_name(v->risk)));
+    if (v->rule.len)
+        put_name(w, "rule", v->rule);
 }
 
 void cs_trail_assessed(struct cs_run *run)
@@ -214,7 +249,7 @@ void cs_trail_assessed(struct cs_run *run)
     if (!cs_run_store(run))
         return;
     cs_json_open(&w, '{');
-    put_verdict(&w, &run->result.verdict, run->result.is_guest || run->result.verdict.allowed);
+    put_verdict(&w, &run->result.verdict);
     note(run, "execution.assessed", &w);
 }
 
@@ -263,6 +298,8 @@ void cs_trail_call(struct cs_run *run, const struct cs_call *call)
     if (!cs_run_store(run))
         return;
     cs_json_open(&w, '{');
+    if (call->approved_by.len)
+        put_name(&w, "approved_by", call->approved_by);
     put_number(&w, "argument_bytes", call->argument_bytes);
     put_hash(&w, "argument_hash", call->argument_hash);
     put_flag(&w, "cached", call->cached);
@@ -294,6 +331,8 @@ void cs_trail_settled(struct cs_run *run)
     if (!cs_run_store(run))
         return;
     cs_json_open(&w, '{');
+    if (r->approved_by.len)
+        put_name(&w, "approved_by", r->approved_by);
     put_number(&w, "artifacts", r->artifact_count);
     if (r->cached_from.len)
         put_name(&w, "cached_from", r->cached_from);
@@ -311,6 +350,8 @@ void cs_trail_settled(struct cs_run *run)
     put_number(&w, "result_bytes", r->value.len);
     put_name(&w, "status", cs_str(cs_status_name(r->status)));
     put_number(&w, "tools", r->provenance.tool_count);
+    if (r->waited_us)
+        put_number(&w, "waited_ms", r->waited_us / 1000);
     put_number(&w, "wall_ms", r->wall_us / 1000);
     note(run, "execution.settled", &w);
 }

@@ -100,23 +100,51 @@ void cs_job_tighten(struct cs_job *j, const struct cs_limits *limits)
         cs_job_decide_err(j, CS_ENDED_FAILED, &err);
 }
 
+/* Of the whole tree, as far as it is known by now. */
+static uint64_t cpu_so_far(const struct cs_job *j)
+{
+    uint64_t own = j->proc ? cpu_us(j->proc->pid) : 0;
+    return j->usage.cpu_us > own ? j->usage.cpu_us : own;
+}
+
+/* Somebody is asked: does it do nothing else, but for what it computes? */
+static bool only_waits(const struct cs_job *j)
+{
+    return j->open_count <= j->pauses && !j->file_count && !j->batch;
+}
+
+/* What it did since it was last looked at counts; that it waited does not. */
+static void look_while_paused(struct cs_job *j, uint64_t now)
+{
+    uint64_t from = j->looked_ns > j->started_ns ? j->looked_ns : j->started_ns;
+    uint64_t cpu = cpu_so_far(j), past = now > from ? now - from : 0;
+    uint64_t used = cpu > j->looked_us ? (cpu - j->looked_us) * 1000u : 0;
+    if (j->begun && only_waits(j))
+        j->paused_ns += past - (used < past ? used : past);
+    j->looked_ns = now;
+    j->looked_us = cpu;
+}
+
 void cs_job_pause(struct cs_job *j, bool paused)
 {
-    if (paused) {
-        if (j->pauses++ == 0)
-            j->pause_began_ns = cs_now_ns();
-    } else if (j->pauses > 0 && --j->pauses == 0 && j->begun) {
-        uint64_t from = j->pause_began_ns > j->started_ns ? j->pause_began_ns : j->started_ns;
-        j->paused_ns += cs_now_ns() - from;
+    if (!paused && j->pauses == 0)
+        return;
+    if (j->pauses) {
+        look_while_paused(j, cs_now_ns());
+    } else {
+        j->looked_ns = cs_now_ns();
+        j->looked_us = cpu_so_far(j);
     }
+    j->pauses += paused ? 1 : -1;
 }
 
 void cs_job_tick(struct cs_job *j, uint64_t now)
 {
     if (j->dying || !j->proc)
         return;
-    uint64_t passed = now - j->started_ns - j->paused_ns;
-    if (j->begun && !j->pauses && passed >= j->limits.wall_clock * 1000000u) {
+    if (j->pauses)
+        look_while_paused(j, now);
+    if (j->begun && now - j->started_ns >= j->limits.wall_clock * 1000000u + j->paused_ns) {
         cs_job_decide_limit(j, CS_LIMIT_WALL_CLOCK);
         return;
     }
@@ -175,7 +203,7 @@ static void measure(struct cs_job *j)
     j->end.cpu_us = j->usage.cpu_us > cpu ? j->usage.cpu_us : cpu;
     j->end.memory_peak = j->guest && j->usage.memory_peak ? j->usage.memory_peak : peak;
     j->end.fork_refused = j->usage.pids_hit;
-    j->end.wall_us = (cs_now_ns() - j->started_ns) / 1000u;
+    j->end.wall_us = (cs_now_ns() - j->started_ns - j->paused_ns) / 1000u;
 }
 
 void cs_job_reaped(struct cs_job *j)

@@ -92,9 +92,11 @@ struct cs_job {
 
     struct cs_buf program; /* the PROGRAM frame, until it is sent */
     uint64_t asked_ns, started_ns, cpu_at_start_us;
-    bool begun;      /* its time runs */
-    unsigned pauses; /* that have not ended */
-    uint64_t paused_ns, pause_began_ns;
+    bool begun;                    /* its time runs */
+    unsigned pauses;               /* that have not ended */
+    uint64_t paused_ns;            /* time that does not count */
+    uint64_t looked_ns, looked_us; /* while it is paused: when it was last looked at what it does,
+                                    * and its CPU time by then */
 
     enum cs_clock clock;
     int64_t base_us; /* what time it was for the program at base_ns of the monotonic clock */

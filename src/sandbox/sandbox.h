@@ -191,7 +191,12 @@ void cs_job_wake(struct cs_job *job, int64_t time_us);
  * the record ended, if that was later; timers fire by themselves, and `idle` is not called again.
  * Wishes that were taken still want their cs_job_hear (of calls, cs_job_result will do). */
 void cs_job_resume(struct cs_job *job);
-/* The wall clock limit stands still, or goes on: somebody is asked meanwhile. May be nested. */
+/*
+ * The wall clock stands still, or goes on: somebody is asked, about the program before its verdict,
+ * or about one of its calls. Nested: one for each that is asked about. It stands still as long as
+ * the program does nothing else: the CPU time that it uses meanwhile counts, and so does the time
+ * in which another of its calls is under way, or its files are worked on.
+ */
 void cs_job_pause(struct cs_job *job, bool paused);
 void cs_job_cancel(struct cs_job *job);
 

@@ -169,7 +169,7 @@ static int cancel(struct cs_db *db, const struct cs_execution_row *r, struct cs_
         cs_sql_do(db, CS_SQL_EXECUTION_END, err, "sssisss", status, type, cs_buf_str(&envelope),
                   now, r->id, r->tenant, owner) < 0)
         return -1;
-    return 0;
+    return cs_db_approvals_lost(db, r, err);
 }
 
 /* One of that owner's: 1 there was one, 0 none is left. */
@@ -292,7 +292,10 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
     }
     if (cs_db_lost(db, &op->err) < 0 || cs_db_artifacts_age(db, op->when, step, &op->err) < 0 ||
         cs_db_journals_age(db, op->when, step, &op->err) < 0 ||
-        cs_db_vaults_age(db, op->when, step, &op->err) < 0)
+        cs_db_vaults_age(db, op->when, step, &op->err) < 0 ||
+        cs_db_approvals_age(db, op->when, step, &op->err) < 0 ||
+        cs_db_grants_age(db, cs_time_ms(), &op->err) < 0 ||
+        cs_db_seen_age(db, cs_time_ms(), &op->err) < 0)
         return -1;
     int gone = cs_sql_do(db, CS_SQL_OLD_EXECUTIONS, &op->err, "ii", op->when, step);
     if (gone < 0)

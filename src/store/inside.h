@@ -98,6 +98,9 @@ struct cs_op {
         cs_usage_found *usage;
         cs_lineage_told *lineage;
         cs_vault_found *vault;
+        cs_approval_found *approvals;
+        cs_grants_found *grants;
+        cs_seen_found *seen;
     } done;
     void *ctx;
     struct cs_store *store;
@@ -113,6 +116,11 @@ struct cs_op {
         struct cs_execution_filter filter;
         struct cs_cached_answer cached;
         struct cs_lineage_want lineage;
+        struct {
+            struct cs_approval_row approval;
+            struct cs_grant_row grant; /* no id: none */
+        } ask;
+        struct cs_seen_row seen;
     } row;
     struct cs_source *sources; /* `limit` of them, their texts too in `kept` */
     struct cs_backup *backup;
@@ -121,6 +129,8 @@ struct cs_op {
     size_t given_at;
     const struct cs_sum *sums; /* there too */
     size_t sum_count;
+    const struct cs_str *ids; /* the same, `limit` of them */
+    struct cs_seen_list seen; /* the same */
     struct cs_str tenant, id;
     struct cs_str text; /* a state, a content, a new id */
     int64_t when;
@@ -161,6 +171,8 @@ void cs_op_tell_stored(const struct cs_op *op);
 void cs_op_queue(struct cs_op *op);
 
 uv_loop_t *cs_store_loop(struct cs_store *store);
+/* Tells who watches approvals. */
+void cs_store_approval_over(struct cs_store *store, const struct cs_approval_row *row);
 
 /* For tests, which have less time. Before the first operation. */
 void cs_store_patience(struct cs_store *store, int ms);
@@ -263,6 +275,19 @@ int cs_db_measure(struct cs_db *db, const struct cs_measure *measure, struct cs_
 int cs_db_vault_wipe(struct cs_db *db, struct cs_str tenant, struct cs_str id, struct cs_err *err);
 /* Those of executions that finished before `when`, as with artifacts. */
 int cs_db_vaults_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err);
+
+/* --- approvals.c, grants.c, seen.c: the same --- */
+
+/* What an execution that is lost has asked is withdrawn. */
+int cs_db_approvals_lost(struct cs_db *db, const struct cs_execution_row *execution,
+                         struct cs_err *err);
+/* Those whose time is over are expired; those that were decided before `when` go. */
+int cs_db_approvals_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err);
+int cs_db_grant_add(struct cs_db *db, const struct cs_grant_row *grant, struct cs_err *err);
+int cs_db_grants_end(struct cs_db *db, struct cs_str tenant, struct cs_str session,
+                     struct cs_err *err);
+int cs_db_grants_age(struct cs_db *db, int64_t now, struct cs_err *err);
+int cs_db_seen_age(struct cs_db *db, int64_t now, struct cs_err *err);
 
 /* --- artifacts.c --- */
 

@@ -158,6 +158,41 @@ const char *const cs_migrations[] = {
     /* 5: whoever shows this key may ask for values instead of tokens. */
     "ALTER TABLE keys ADD COLUMN reveal INTEGER NOT NULL DEFAULT 0;",
 
+    /* 6: what persons were asked, and what they said; what they allowed beyond one time; and tools
+     * as they were seen. Cards and definitions stand last: a column after them could only be read
+     * through them. */
+    "CREATE TABLE approvals ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL,"
+    " execution TEXT NOT NULL, session TEXT NOT NULL, principal TEXT NOT NULL,"
+    " actor TEXT NOT NULL, kind TEXT NOT NULL, risk TEXT NOT NULL, binding BLOB NOT NULL,"
+    " scope BLOB NOT NULL, card_hash BLOB NOT NULL, state TEXT NOT NULL, created INTEGER NOT NULL,"
+    " expires INTEGER NOT NULL, decided INTEGER NOT NULL DEFAULT 0,"
+    " answer TEXT NOT NULL DEFAULT '', decided_by TEXT NOT NULL DEFAULT '',"
+    " channel TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',"
+    " used INTEGER NOT NULL DEFAULT 0, card TEXT NOT NULL);"
+    "CREATE INDEX approvals_tenant ON approvals (tenant);"
+    "CREATE INDEX approvals_state ON approvals (tenant, state);"
+    "CREATE INDEX approvals_execution ON approvals (execution);"
+    "CREATE INDEX approvals_pending ON approvals (expires) WHERE state = 'pending';"
+    "CREATE INDEX approvals_decided ON approvals (decided) WHERE decided > 0;"
+    "CREATE TABLE grants ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL,"
+    " principal TEXT NOT NULL, scope TEXT NOT NULL, session TEXT NOT NULL, binding BLOB NOT NULL,"
+    " server TEXT NOT NULL, tool TEXT NOT NULL, definition BLOB NOT NULL,"
+    " created INTEGER NOT NULL, expires INTEGER NOT NULL, made_by TEXT NOT NULL,"
+    " approval TEXT NOT NULL, arguments TEXT NOT NULL);"
+    "CREATE INDEX grants_tenant ON grants (tenant);"
+    "CREATE INDEX grants_binding ON grants (tenant, binding);"
+    "CREATE INDEX grants_tool ON grants (tenant, server, tool) WHERE tool <> '';"
+    "CREATE INDEX grants_session ON grants (session) WHERE session <> '';"
+    "CREATE INDEX grants_expires ON grants (expires) WHERE expires > 0;"
+    "CREATE TABLE tools_seen ("
+    " server TEXT NOT NULL, entry INTEGER NOT NULL, tool TEXT NOT NULL,"
+    " definition BLOB NOT NULL, looked_at BLOB NOT NULL, server_since INTEGER NOT NULL,"
+    " since INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0, seen INTEGER NOT NULL,"
+    " text TEXT NOT NULL, before TEXT NOT NULL DEFAULT '', UNIQUE (server, entry, tool));"
+    "CREATE INDEX tools_seen_seen ON tools_seen (seen);",
+
     NULL,
 };
 

@@ -119,9 +119,10 @@ static int run_hold(struct cs_db *db, struct cs_op *op)
 static int end(struct cs_db *db, struct cs_str tenant, struct cs_str id, struct cs_err *err)
 {
     int ended = cs_sql_do(db, CS_SQL_SESSION_END, err, "ss", id, tenant);
-    if (ended > 0 && (cs_sql_do(db, CS_SQL_STATE_END, err, "s", id) < 0 ||
-                      cs_sql_do(db, CS_SQL_HOLD_OF_SESSION_END, err, "s", id) < 0 ||
-                      cs_db_vault_wipe(db, tenant, id, err) < 0))
+    if (ended > 0 &&
+        (cs_sql_do(db, CS_SQL_STATE_END, err, "s", id) < 0 ||
+         cs_sql_do(db, CS_SQL_HOLD_OF_SESSION_END, err, "s", id) < 0 ||
+         cs_db_vault_wipe(db, tenant, id, err) < 0 || cs_db_grants_end(db, tenant, id, err) < 0))
         return -1;
     return ended;
 }

@@ -16,6 +16,15 @@
 #define CS_ARTIFACT_COLUMNS \
     "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone"
 
+/* ?1 is the time. */
+#define CS_APPROVAL_COLUMNS                                                                    \
+    "id, tenant, execution, session, principal, actor, kind, risk, binding, scope, card_hash," \
+    " CASE WHEN state = 'pending' AND expires <= ?1 THEN 'expired' ELSE state END, created,"   \
+    " expires, decided, answer, decided_by, channel, reason, used"
+#define CS_GRANT_COLUMNS                                                                 \
+    "id, tenant, principal, scope, session, binding, server, tool, definition, created," \
+    " expires, made_by, approval, arguments"
+
 #define CS_STATEMENTS(X)                                                                           \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
@@ -197,6 +206,71 @@
     X(OLD_GONE, "DELETE FROM artifacts WHERE seq IN (SELECT a.seq FROM artifacts a"                \
                 " WHERE a.gone = 1 AND NOT EXISTS (SELECT 1 FROM sources"                          \
                 " WHERE kind = 'artifact' AND name = a.id)"                                        \
-                " LIMIT ?)")
+                " LIMIT ?)")                                                                       \
+    X(APPROVAL_SAME, "SELECT " CS_APPROVAL_COLUMNS ", card FROM approvals WHERE execution = ?2"    \
+                     " AND tenant = ?3 AND binding = ?4 AND used = 0 AND state <> 'withdrawn'"     \
+                     " ORDER BY seq DESC LIMIT 1")                                                 \
+    X(APPROVAL_COUNT, "SELECT count(*) FROM approvals WHERE tenant = ? AND state = 'pending'"      \
+                      " AND expires > ?")                                                          \
+    X(APPROVAL_ADD, "INSERT INTO approvals (id, tenant, execution, session, principal, actor,"     \
+                    " kind, risk, binding, scope, card_hash, state, created, expires, card)"       \
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)")               \
+    X(APPROVAL_GET, "SELECT " CS_APPROVAL_COLUMNS ", card FROM approvals"                          \
+                    " WHERE id = ?2 AND tenant = ?3")                                              \
+    X(APPROVAL_SEQ, "SELECT seq FROM approvals WHERE id = ? AND tenant = ?")                       \
+    X(APPROVALS, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"              \
+                 " FROM approvals WHERE tenant = ?3 AND seq < ?4 ORDER BY seq DESC LIMIT ?5")      \
+    X(APPROVALS_IN, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"           \
+                    " FROM approvals WHERE tenant = ?3 AND seq < ?4 AND state = ?6"                \
+                    " AND (state <> 'pending' OR expires > ?1) ORDER BY seq DESC LIMIT ?5")        \
+    X(APPROVALS_EXPIRED, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"      \
+                         " FROM approvals WHERE tenant = ?3 AND seq < ?4 AND (+state = 'expired'"  \
+                         " OR +state = 'pending' AND expires <= ?1) ORDER BY seq DESC LIMIT ?5")   \
+    X(APPROVAL_DECIDE,                                                                             \
+      "UPDATE approvals SET state = ?1, answer = ?2, decided_by = ?3, channel = ?4,"               \
+      " reason = ?5, decided = ?6 WHERE id = ?7 AND tenant = ?8 AND state = 'pending'"             \
+      " AND (expires > ?6 OR ?1 NOT IN ('approved', 'denied'))")                                   \
+    X(APPROVAL_USE, "UPDATE approvals SET used = 1 WHERE id = ? AND tenant = ?"                    \
+                    " AND state = 'approved' AND used = 0")                                        \
+    X(APPROVAL_OVER, "SELECT " CS_APPROVAL_COLUMNS " FROM approvals"                               \
+                     " WHERE id = ?2 AND state <> 'pending'")                                      \
+    X(APPROVALS_OF, "SELECT id, tenant, principal, session, execution FROM approvals"              \
+                    " WHERE execution = ? AND tenant = ? AND state = 'pending' LIMIT ?")           \
+    X(APPROVALS_LATE, "SELECT id, tenant, principal, session, execution FROM approvals"            \
+                      " WHERE state = 'pending' AND expires <= ? LIMIT ?")                         \
+    X(APPROVAL_END, "UPDATE approvals SET state = ?, decided = ?, reason = ? WHERE id = ?"         \
+                    " AND state = 'pending'")                                                      \
+    X(OLD_APPROVALS, "DELETE FROM approvals WHERE seq IN (SELECT seq FROM approvals"               \
+                     " WHERE decided > 0 AND decided < ? ORDER BY decided LIMIT ?)")               \
+    X(GRANT_ADD, "INSERT INTO grants (" CS_GRANT_COLUMNS ")"                                       \
+                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                             \
+    X(GRANTS, "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?"                           \
+              " AND (expires = 0 OR expires > ?) ORDER BY seq DESC LIMIT ?")                       \
+    X(GRANTS_OF_BINDING, "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?1"               \
+                         " AND binding = ?2 AND principal = ?3 AND (scope = 'program'"             \
+                         " OR scope = 'session' AND session = ?4 AND session <> '')"               \
+                         " AND (expires = 0 OR expires > ?5) ORDER BY seq DESC LIMIT ?6")          \
+    X(GRANTS_OF_TOOL,                                                                              \
+      "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?1"                                  \
+      " AND server = ?2 AND tool = ?3 AND tool <> '' AND principal = ?4 AND (scope = 'tool'"       \
+      " OR scope = 'session' AND session = ?5 AND session <> '')"                                  \
+      " AND (expires = 0 OR expires > ?6) ORDER BY seq DESC LIMIT ?7")                             \
+    X(GRANT_END, "DELETE FROM grants WHERE id = ? AND tenant = ?")                                 \
+    X(GRANTS_OF_SESSION_END, "DELETE FROM grants WHERE session = ? AND tenant = ?"                 \
+                             " AND session <> ''")                                                 \
+    X(OLD_GRANTS, "DELETE FROM grants WHERE expires > 0 AND expires <= ?")                         \
+    X(SEEN_SINCE, "SELECT min(server_since) FROM tools_seen WHERE server = ? AND entry = ?")       \
+    X(SEEN_GET, "SELECT definition, looked_at, server_since, since, changed, text, before"         \
+                " FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")                    \
+    X(SEEN_ADD, "INSERT INTO tools_seen (server, entry, tool, definition, looked_at,"              \
+                " server_since, since, seen, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")            \
+    X(SEEN_CHANGE, "UPDATE tools_seen SET before = CASE WHEN definition = looked_at THEN text"     \
+                   " ELSE before END, definition = ?1, text = ?2, changed = ?3"                    \
+                   " WHERE server = ?4 AND entry = ?5 AND tool = ?6")                              \
+    X(SEEN_AGAIN, "UPDATE tools_seen SET seen = ? WHERE server = ? AND entry = ? AND seen < ?")    \
+    X(SEEN_END, "DELETE FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")              \
+    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = ''"                       \
+                 " WHERE server = ? AND tool = ? AND definition = ?")                              \
+    X(OLD_SEEN, "DELETE FROM tools_seen WHERE seen < ?")
 
 #endif

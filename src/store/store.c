@@ -42,6 +42,8 @@ struct cs_store {
     size_t in_pool;
     unsigned gathering; /* the thread is not woken yet */
     bool started, closing, over;
+    void (*approval_over)(void *ctx, const struct cs_approval_row *row);
+    void *approval_ctx;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -248,6 +250,19 @@ static void start(struct cs_store *s)
     struct cs_op *op = cs_op_lost(s);
     op->is_ours = true;
     cs_op_queue(op);
+}
+
+void cs_store_watch_approvals(struct cs_store *s,
+                              void (*over)(void *ctx, const struct cs_approval_row *row), void *ctx)
+{
+    s->approval_over = over;
+    s->approval_ctx = ctx;
+}
+
+void cs_store_approval_over(struct cs_store *s, const struct cs_approval_row *row)
+{
+    if (s->approval_over)
+        s->approval_over(s->approval_ctx, row);
 }
 
 static void in_pool(uv_work_t *work)

@@ -448,6 +448,7 @@ struct cs_approval_row {
     struct cs_str risk;             /* "HIGH" */
     struct cs_str card;             /* JSON: what the person sees; see run/approvals.h */
     unsigned char binding[32];      /* what exactly is asked for */
+    unsigned char scope[32];        /* what a grant for a session or a program would cover */
     unsigned char card_hash[32];    /* of the canonical card */
     struct cs_str state;            /* "pending", "approved", "denied", "expired", "withdrawn" */
     int64_t created, expires, decided;
@@ -459,26 +460,34 @@ typedef void cs_approval_found(void *ctx, const struct cs_err *err,
                                const struct cs_approval_row *rows, size_t count);
 
 /* A question. If this execution has asked with the same binding before, and it is pending or
- * decided and not used, that row comes instead (after a restart). CS_LIMIT: the tenant has `most`
- * pending ones. `entry` (may be NULL) is for the ledger, together with it. */
+ * decided and not used, that row comes instead (after a restart; a denial stays one). CS_LIMIT: the
+ * tenant has `most` pending ones. `entry` (may be NULL) is for the ledger, together with it. What
+ * is pending when its execution is lost with its process is withdrawn. */
 void cs_store_approval_add(struct cs_store *s, const struct cs_approval_row *row, uint64_t most,
                            const struct cs_entry *entry, cs_approval_found *done, void *ctx);
 void cs_store_approval_get(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                            cs_approval_found *done, void *ctx);
-/* Of a state (empty: any), newest first; without their cards unless `cards`. */
+/* Of a state (empty: any), newest first; without their cards unless `cards` (then 100 at most).
+ * `before`: id of the last one of the page before. One whose time is over is "expired" here and
+ * above, whether or not somebody has put that down. */
 void cs_store_approvals(struct cs_store *s, struct cs_str tenant, struct cs_str state, size_t limit,
                         struct cs_str before, bool cards, cs_approval_found *done, void *ctx);
-/* From pending to what `row` says (state, answer, by, channel, reason, decided). CS_CONFLICT:
- * somebody was first, or it has expired; `rows` is how it stands. `grant` (may be NULL) is added
- * with it. */
+/* From pending to what `row` says (state, answer, by, channel, reason, decided), with what goes to
+ * the ledger. CS_CONFLICT: somebody was first, or it has expired; `rows` is how it stands. `grant`
+ * (may be NULL) is added with it. */
 struct cs_grant_row;
 void cs_store_approval_decide(struct cs_store *s, const struct cs_approval_row *row,
-                              const struct cs_grant_row *grant, const struct cs_entry *entry,
-                              cs_approval_found *done, void *ctx);
+                              const struct cs_grant_row *grant, const struct cs_entry *entries,
+                              size_t entry_count, cs_approval_found *done, void *ctx);
+/* Hears, on the loop, of every question that is decided, expired or withdrawn through this store
+ * object; others are found by looking. There is one who is told; NULL: nobody. */
+void cs_store_watch_approvals(struct cs_store *s,
+                              void (*over)(void *ctx, const struct cs_approval_row *row),
+                              void *ctx);
 /* From approved and not used to used. CS_CONFLICT: it is not (any more). */
 void cs_store_approval_use(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                            cs_stored *done, void *ctx);
-/* Decided ones, of those ids: for whoever waits. */
+/* Those of these ids that are not pending any more, without cards: for whoever waits. */
 void cs_store_approvals_decided(struct cs_store *s, const struct cs_str *ids, size_t count,
                                 cs_approval_found *done, void *ctx);
 
@@ -501,7 +510,8 @@ typedef void cs_grants_found(void *ctx, const struct cs_err *err, const struct c
 /* Those that hold now, of a tenant, newest first. */
 void cs_store_grants(struct cs_store *s, struct cs_str tenant, size_t limit, cs_grants_found *done,
                      void *ctx);
-/* Those that may fit: of the session, of the binding, or of the tool. */
+/* Those that hold now and may fit, of the tenant and principal of `like`: of its session or program
+ * with its binding (not if it is zeros), or of its server and tool. */
 void cs_store_grants_for(struct cs_store *s, const struct cs_grant_row *like, cs_grants_found *done,
                          void *ctx);
 void cs_store_grant_revoke(struct cs_store *s, struct cs_str tenant, struct cs_str id,
@@ -511,15 +521,37 @@ void cs_store_grant_revoke(struct cs_store *s, struct cs_str tenant, struct cs_s
 
 struct cs_seen_row {
     struct cs_str server, tool;
-    unsigned char definition[32]; /* SHA-256 of the newest one */
+    uint64_t entry; /* hash of the server's configuration: another one, another server */
+    unsigned char definition[32]; /* SHA-256 of the newest one, canonical */
     unsigned char looked_at[32];  /* of the one that somebody has looked at, or that was first */
     int64_t server_since, since, changed;
+    struct cs_str text, before; /* both of them, canonical JSON; `before` is empty if nothing
+                                 * changed; either if it is too long */
 };
 typedef void cs_seen_found(void *ctx, const struct cs_err *err, const struct cs_seen_row *rows,
                            size_t count);
-/* What there is now of one server; the answer is how all of them stand. */
-void cs_store_tools_seen(struct cs_store *s, const struct cs_seen_row *rows, size_t count,
-                         int64_t now, cs_seen_found *done, void *ctx);
+#define CS_SEEN_TEXT  (64u << 10) /* bytes of a definition that are kept */
+#define CS_SEEN_YOUNG (5 * 60000) /* ms: younger than that, of a server that is older, is young */
+bool cs_seen_changed(const struct cs_seen_row *row);
+/* Until when it is young; 0: it came with its server. */
+int64_t cs_seen_young_until(const struct cs_seen_row *row);
+
+/* What a server offers now: `tools` and their `definitions` as it has sent them. The answer is how
+ * each of them stands, in their order, `before` of those that changed; no rows: all of them stood
+ * like this before, and nothing is to be said of any. `list` is a hash of the whole list; NULL:
+ * these are some of its tools. */
+struct cs_seen_list {
+    struct cs_str server;
+    uint64_t entry;
+    const unsigned char *list;
+    const struct cs_str *tools, *definitions;
+    size_t count;
+};
+void cs_store_tools_seen(struct cs_store *s, const struct cs_seen_list *list, int64_t now,
+                         cs_seen_found *done, void *ctx);
+/* The same of one tool, as it stands, with texts; CS_MISSING: it was never seen. */
+void cs_store_tool_seen(struct cs_store *s, struct cs_str server, uint64_t entry,
+                        struct cs_str tool, cs_seen_found *done, void *ctx);
 /* A person has looked at this definition. CS_CONFLICT: it is another one by now. */
 void cs_store_tool_look(struct cs_store *s, struct cs_str server, struct cs_str tool,
                         const unsigned char definition[32], const struct cs_entry *entry,

@@ -20,6 +20,7 @@ struct cs_offer {
     unsigned refs;
     struct cs_arena arena;
     struct cs_str server, ident, instructions;
+    struct cs_seen *seen;
     bool listed;
     char hash[CS_HASH_HEX + 1];
     struct entry *tools; /* sorted by name */
@@ -97,6 +98,8 @@ static void read_hints(struct cs_tool *t, struct cs_json_val item, enum cs_trust
     t->destructive = !t->read_only && hint(a, "destructiveHint", true);
     t->idempotent = t->read_only || hint(a, "idempotentHint", false);
     t->open_world = hint(a, "openWorldHint", true);
+    t->annotated = cs_json_count(a) > 0;
+    t->trusted = trust != CS_TRUST_LOW;
     t->repeatable = t->idempotent && trust != CS_TRUST_LOW;
     t->risk = risk_of(t, trust);
 }
@@ -129,6 +132,7 @@ static bool read_tool(struct cs_offer *o, const struct cs_offer_spec *spec, stru
     if (cs_json_type(output) == CS_JSON_OBJECT)
         t->output = cs_json_raw(output);
     t->server_hash = spec->entry_hash;
+    t->seen = o->seen;
     t->timeout_ms = config->timeout_ms;
     t->max_result_bytes = config->max_result_bytes;
     read_hints(t, item, config->trust);
@@ -193,6 +197,7 @@ int cs_offer_new(const struct cs_offer_spec *spec, struct cs_offer **offer, stru
     o->ident = cs_arena_dup(&o->arena, spec->ident);
     o->instructions = cs_arena_dup(&o->arena, spec->instructions);
     o->listed = spec->tools.len > 0;
+    o->seen = cs_seen_ref(spec->seen);
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_json_val root = {0};
     if (o->listed) {
@@ -235,6 +240,7 @@ void cs_offer_unref(struct cs_offer *o)
         cs_schema_free(o->tools[i].input);
         cs_schema_free(o->tools[i].output);
     }
+    cs_seen_unref(o->seen);
     cs_arena_done(&o->arena);
     free(o);
 }

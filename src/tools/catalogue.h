@@ -43,7 +43,13 @@ struct cs_offer_spec {
     struct cs_str instructions; /* what the server says about itself; may be empty */
     const struct cs_learned *learned;
     size_t learned_count;
+    struct cs_seen *seen; /* a reference is taken; NULL: none */
 };
+
+/* seen.c: how the tools of one server were seen, as it is now; counted. */
+struct cs_seen *cs_seen_new(void);                 /* nothing is known yet */
+struct cs_seen *cs_seen_ref(struct cs_seen *seen); /* NULL: NULL */
+void cs_seen_unref(struct cs_seen *seen);
 
 struct cs_offer;
 

@@ -381,3 +381,15 @@ int cs_expand(struct cs_expand *x, struct cs_str text, const char **value, struc
     *value = cs_arena_dup(x->arena, cs_buf_str(&out)).at;
     return 0;
 }
+
+int cs_tools_expand(struct cs_str text, const char *folder, struct cs_buf *value,
+                    struct cs_err *err)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_expand x = {.arena = &arena, .folder = folder};
+    const char *expanded = NULL;
+    if (cs_expand(&x, text, &expanded, err) < 0)
+        return -1;
+    cs_buf_puts(value, expanded);
+    return 0;
+}

@@ -45,6 +45,10 @@ struct cs_server {
 
     struct cs_lesson *lessons;
     size_t lesson_count;
+
+    struct cs_seen *seen;     /* NULL: there is no store */
+    struct cs_seeing *seeing; /* the store is asked about its tools; NULL: it is not */
+    bool see_again;           /* ... and has to be asked again */
 };
 
 /* A question that our asker has not answered yet. */
@@ -84,7 +88,8 @@ struct cs_tools {
     struct cs_load *load; /* the file is being read, in the thread pool */
     bool reload;          /* ... and changed meanwhile */
     uv_fs_event_t watch;
-    uv_timer_t watch_timer, publish_timer, save_timer;
+    uv_timer_t watch_timer, publish_timer, save_timer, seen_timer;
+    struct cs_store *store; /* NULL: none */
     unsigned handles;
     bool http_stopped;
 
@@ -134,6 +139,12 @@ void cs_tools_publish_soon(struct cs_tools *tools, bool learned);
 void cs_tools_load(struct cs_tools *tools);
 void cs_tools_loaded(struct cs_tools *tools, struct cs_config_box *written,
                      struct cs_config_box *expanded, const struct cs_err *err);
+
+/* seen.c: it has been listed; the store is asked how its tools stand. */
+void cs_server_see(struct cs_server *server);
+void cs_server_unsee(struct cs_server *server); /* it is about to be freed */
+/* Is the store being asked about a server? Then its offer waits. */
+bool cs_tools_seeing(const struct cs_tools *tools);
 
 /* learned.c */
 void cs_lessons_read(struct cs_server *server, const struct cs_cached *cached);

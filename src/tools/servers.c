@@ -88,11 +88,14 @@ void cs_server_offer(struct cs_server *s)
         .instructions = cs_buf_str(&s->instructions),
         .learned = cs_lessons_write(s, &arena),
         .learned_count = s->lesson_count,
+        .seen = s->seen,
     };
     struct cs_err err = {0};
     if (cs_offer_new(&spec, &s->offer, &warnings, &err) == 0) {
-        if (!again)
+        if (!again) {
             cs_buf_putstr(&s->logs, cs_buf_str(&warnings));
+            cs_server_see(s);
+        }
         cs_server_trim_logs(s);
         return;
     }
@@ -126,6 +129,7 @@ struct cs_server *cs_server_new(struct cs_tools *t, struct cs_config_box *box,
     s->config = config;
     s->raw_hash = written->hash;
     s->expanded = config != written;
+    s->seen = t->store ? cs_seen_new() : NULL;
     name_target(s, written);
     if (config->enabled)
         remember(s);
@@ -135,6 +139,7 @@ struct cs_server *cs_server_new(struct cs_tools *t, struct cs_config_box *box,
 void cs_server_free(struct cs_server *s)
 {
     cs_lessons_done(s);
+    cs_server_unsee(s);
     cs_offer_unref(s->offer);
     cs_buf_done(&s->listed);
     cs_buf_done(&s->instructions);

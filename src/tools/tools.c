@@ -76,9 +76,13 @@ void cs_tools_set_watcher(struct cs_tools *t, void (*changed)(void *ctx), void *
     t->changed_ctx = ctx;
 }
 
+/* What has just been listed is shown when it is known how it stands. */
 static void on_publish(uv_timer_t *timer)
 {
-    publish(timer->data);
+    if (cs_tools_seeing(timer->data))
+        uv_timer_start(timer, on_publish, PUBLISH_MS, 0);
+    else
+        publish(timer->data);
 }
 
 static void on_save(uv_timer_t *timer)
@@ -468,6 +472,7 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
     t->data_dir = cs_strdup(options->data_dir);
     t->config_path = options->config_path ? cs_strdup(options->config_path) : NULL;
     t->eager = options->eager;
+    t->store = options->store;
     struct cs_config_box *box = CS_NEW(struct cs_config_box);
     box->refs = 1;
     int status = t->config_path ? cs_config_peek(t->config_path, &box->config, err) : 0;
@@ -483,6 +488,8 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
     add_timer(t, &t->publish_timer);
     add_timer(t, &t->save_timer);
     add_timer(t, &t->watch_timer);
+    add_timer(t, &t->seen_timer);
+    uv_unref((uv_handle_t *)&t->seen_timer);
     uv_fs_event_init(loop, &t->watch);
     t->watch.data = t;
     t->handles++;
@@ -552,6 +559,7 @@ void cs_tools_close(struct cs_tools *t, void (*closed)(void *ctx), void *ctx)
     uv_close((uv_handle_t *)&t->publish_timer, on_handle_closed);
     uv_close((uv_handle_t *)&t->save_timer, on_handle_closed);
     uv_close((uv_handle_t *)&t->watch_timer, on_handle_closed);
+    uv_close((uv_handle_t *)&t->seen_timer, on_handle_closed);
     uv_close((uv_handle_t *)&t->watch, on_handle_closed);
 }
 

@@ -27,6 +27,7 @@
 #include "base/str.h"
 #include "base/trace.h"
 #include "schema/schema.h"
+#include "store/store.h"
 
 struct cs_tools;
 struct cs_catalogue;
@@ -34,6 +35,16 @@ struct cs_tool_call;
 struct cs_await;
 
 enum cs_tool_risk { CS_TOOL_LOW, CS_TOOL_MEDIUM, CS_TOOL_HIGH };
+
+/* For how long a tool is known as it is. */
+enum cs_tool_standing {
+    CS_TOOL_KNOWN,
+    CS_TOOL_YOUNG,   /* its server was known before it, and it came within the last five minutes */
+    CS_TOOL_CHANGED, /* its definition is another one than somebody has looked at (or than the first
+                      * one), or it is not known yet whether it is */
+};
+
+struct cs_seen;
 
 struct cs_tool {
     struct cs_str server;       /* as configured */
@@ -43,11 +54,14 @@ struct cs_tool {
     struct cs_str input, output; /* JSON Schemas as the server sent them; output may be empty */
     struct cs_str definition;    /* the whole item of tools/list */
     bool read_only, destructive, idempotent, open_world;
+    bool annotated;         /* it says at least one of these itself */
+    bool trusted;           /* its server's `trust` is not "low": its word counts */
     bool repeatable;        /* idempotent (reading is), and its server's word counts */
     enum cs_tool_risk risk; /* from the annotations and the server's trust */
     uint64_t server_hash;   /* of its server's entry as written: another one, another server */
     uint32_t timeout_ms;    /* of the server's entry */
     uint64_t max_result_bytes;
+    const struct cs_seen *seen;   /* for cs_tool_standing; NULL: there is no store */
     struct cs_str learned_output; /* JSON Schema that all results seen fit, if none was declared */
     uint64_t learned;             /* results that its output type was learned from */
 };
@@ -58,6 +72,7 @@ struct cs_tools_options {
     const char *model_dir;   /* static vectors for search, or NULL */
     bool watch;              /* follow changes of the file */
     bool eager;              /* connect to all servers at once, in the background */
+    struct cs_store *store;  /* that knows how tools were seen; lent until closed; NULL: none */
 };
 
 int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct cs_tools **tools,
@@ -68,6 +83,11 @@ void cs_tools_close(struct cs_tools *tools, void (*closed)(void *ctx), void *ctx
 /* What a command of the settings prints, as with ${command:...} in a configuration: words, no
  * shell; 10 s at most. Appended. */
 int cs_tools_command(const char *command, struct cs_buf *printed, struct cs_err *err);
+
+/* A value of another file, with ${env:X} and its like as in a configuration whose folder this is.
+ * Appended. */
+int cs_tools_expand(struct cs_str text, const char *folder, struct cs_buf *value,
+                    struct cs_err *err);
 
 /* --- what there is --- */
 
@@ -92,6 +112,16 @@ struct cs_str cs_catalogue_server(const struct cs_catalogue *catalogue, struct c
 /* Is it known what that server offers, or what each of them does? */
 bool cs_catalogue_listed(const struct cs_catalogue *catalogue, struct cs_str server);
 bool cs_catalogue_complete(const struct cs_catalogue *catalogue);
+
+/* As it is now, whatever catalogue the tool is of. Without a store every tool is known. */
+enum cs_tool_standing cs_tool_standing(const struct cs_tool *tool);
+const char *cs_tool_standing_name(enum cs_tool_standing standing); /* "known", ... */
+/* Of one that changed: the definition that somebody has looked at, canonical JSON, lent until the
+ * loop goes on; empty: it is too long to be kept. */
+struct cs_str cs_tool_before(const struct cs_tool *tool);
+/* SHA-256 of its definition in canonical form, description and all: what an answer of a person is
+ * about. */
+void cs_tool_definition_hash(const struct cs_tool *tool, unsigned char hash[32]);
 
 /* Compiled schema of a tool's input; NULL if it has none that can be used: then anything that is an
  * object may be sent. Compiled when first wanted, kept with the catalogue. */

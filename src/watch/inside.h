@@ -28,6 +28,16 @@ struct cs_poster;
 struct cs_poster *cs_poster_new(struct cs_watch *watch, const char *name, size_t most);
 /* NULL: nowhere; what comes is dropped without being counted. */
 void cs_poster_set(struct cs_poster *poster, const char *url);
+/* From now on with a header that shows who it comes from, and when:
+ *
+ *     Caisson-Signature: t=SECONDS,v1=HEX
+ *
+ * HMAC-SHA256 over "SECONDS.BODY". Each attempt has a time of its own. */
+void cs_poster_sign(struct cs_poster *poster, const char *secret);
+/* What it says. Pure. */
+#define CS_SIGNATURE 128
+void cs_poster_signature(const char *secret, int64_t seconds, struct cs_str body,
+                         char header[CS_SIGNATURE]);
 /* Takes the body, which is left empty. `weight`: how many things are in it, for the counters. */
 void cs_poster_send(struct cs_poster *poster, struct cs_buf *body, uint32_t weight);
 uint64_t cs_poster_sent(const struct cs_poster *poster);
@@ -44,6 +54,13 @@ void cs_alerts_settled(struct cs_alerts *alerts, struct cs_str tenant,
                        const struct cs_result *result);
 void cs_alerts_metrics(const struct cs_alerts *alerts, struct cs_buf *out);
 void cs_alerts_close(struct cs_alerts *alerts, void (*closed)(struct cs_watch *watch));
+
+/* --- approvals.c --- */
+
+struct cs_herald;
+struct cs_herald *cs_herald_new(struct cs_watch *watch);
+void cs_herald_metrics(const struct cs_herald *herald, struct cs_buf *out);
+void cs_herald_close(struct cs_herald *herald, void (*closed)(struct cs_watch *watch));
 
 /* --- otlp.c --- */
 
@@ -83,6 +100,7 @@ struct cs_watch {
     struct cs_watch_options o;
     struct cs_fold *fold;
     struct cs_alerts *alerts;
+    struct cs_herald *herald;
     struct cs_otlp *otlp; /* NULL: no endpoint */
     struct cs_http *http; /* NULL: nothing was posted yet */
     struct cs_counters counters;

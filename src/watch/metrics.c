@@ -151,6 +151,7 @@ void cs_watch_metrics(struct cs_watch *w, struct cs_buf *out)
     if (c->servers == CS_WATCH_SERVERS)
         put_latency(out, latency, &c->latencies[CS_WATCH_SERVERS]);
     cs_alerts_metrics(w->alerts, out);
+    cs_herald_metrics(w->herald, out);
     if (w->otlp)
         cs_otlp_metrics(w->otlp, out);
 }

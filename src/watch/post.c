@@ -1,8 +1,13 @@
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "tools/fetch.h"
 #include "watch/inside.h"
 
@@ -25,7 +30,8 @@ struct item {
 struct cs_poster {
     struct cs_watch *watch;
     const char *name;
-    char *url; /* NULL: nowhere */
+    char *url;    /* NULL: nowhere */
+    char *secret; /* NULL: not signed */
     struct item *head, **tail;
     size_t count, most, bytes;
     unsigned attempts; /* of the first one */
@@ -126,6 +132,36 @@ static void on_done(void *ctx, const struct cs_err *err)
     uv_timer_start(&p->timer, on_timer, pause, 0);
 }
 
+/* --- who it comes from --- */
+
+static void forget_secret(struct cs_poster *p)
+{
+    if (p->secret)
+        explicit_bzero(p->secret, strlen(p->secret));
+    free(p->secret);
+    p->secret = NULL;
+}
+
+void cs_poster_sign(struct cs_poster *p, const char *secret)
+{
+    forget_secret(p);
+    p->secret = cs_strdup(secret);
+}
+
+void cs_poster_signature(const char *secret, int64_t seconds, struct cs_str body,
+                         char header[CS_SIGNATURE])
+{
+    CS_AUTO_BUF struct cs_buf text = {0};
+    unsigned char mac[CS_SHA256];
+    cs_buf_printf(&text, "%lld.", (long long)seconds);
+    cs_buf_putstr(&text, body);
+    if (!HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)text.at, text.len,
+              mac, NULL))
+        abort(); /* nothing but memory can be missing */
+    int n = snprintf(header, CS_SIGNATURE, "Caisson-Signature: t=%lld,v1=", (long long)seconds);
+    cs_hex(mac, sizeof mac, header + n);
+}
+
 /* --- closing --- */
 
 static void on_timer_closed(uv_handle_t *h)
@@ -134,6 +170,7 @@ static void on_timer_closed(uv_handle_t *h)
     struct cs_watch *w = p->watch;
     void (*closed)(struct cs_watch *) = p->closed;
     free(p->url);
+    forget_secret(p);
     free(p);
     closed(w);
 }
@@ -166,7 +203,8 @@ void cs_poster_close(struct cs_poster *p, void (*closed)(struct cs_watch *watch)
 static void start(struct cs_poster *p)
 {
     static const struct cs_fetch_events events = {.done = on_done};
-    static const char *headers[] = {"Content-Type: application/json", NULL};
+    const char *headers[] = {"Content-Type: application/json", NULL, NULL};
+    char signature[CS_SIGNATURE];
     struct cs_err err = {0};
     struct cs_http *http = cs_watch_http(p->watch, &err);
     if (!http) {
@@ -174,6 +212,10 @@ static void start(struct cs_poster *p)
         while (p->head)
             take_first(p, &p->dropped);
         return;
+    }
+    if (p->secret) {
+        cs_poster_signature(p->secret, cs_time_ms() / 1000, cs_buf_str(&p->head->body), signature);
+        headers[1] = signature;
     }
     struct cs_fetch_request request = {
         .method = "POST",

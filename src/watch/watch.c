@@ -26,6 +26,7 @@ int cs_watch_new(uv_loop_t *loop, const struct cs_watch_options *options, struct
     w->o = *options;
     w->fold = cs_fold_new(w);
     w->alerts = cs_alerts_new(w);
+    w->herald = cs_herald_new(w);
     if (w->o.otlp)
         w->otlp = cs_otlp_new(w, w->o.otlp);
     struct cs_observer observer = {on_settled, w, w->otlp != NULL};
@@ -84,9 +85,10 @@ void cs_watch_close(struct cs_watch *w, void (*closed)(void *ctx), void *ctx)
     w->ctx = ctx;
     if (w->o.runner)
         cs_runner_observe(w->o.runner, &(struct cs_observer){0});
-    w->parts += w->otlp ? 3 : 2;
+    w->parts += w->otlp ? 4 : 3;
     if (w->otlp)
         cs_otlp_close(w->otlp, cs_watch_part_over);
     cs_alerts_close(w->alerts, cs_watch_part_over);
+    cs_herald_close(w->herald, cs_watch_part_over);
     cs_fold_close(w, cs_watch_part_over);
 }

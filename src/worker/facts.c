@@ -1,58 +1,47 @@
 /*
- * FACTS: what the program and all it imports can reach, as the compiler noted it.
+ * FACTS: what the program and all it imports can reach, do and hide, as the compiler noted it.
  */
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "worker/digest.h"
 #include "worker/modules.h"
 
-/* Enough to judge by; a program with more is told from "truncated". Keeps FACTS below its limit. */
-#define LIST_MAX 400
-#define TEXT_MAX 300
+#define ENVELOPE 1024 /* bytes that are kept for what stands around the facts */
 
-static struct cs_str cut(struct cs_str s)
-{
-    return cs_strn(s.at, s.len > TEXT_MAX ? TEXT_MAX : s.len);
-}
-
-struct list {
+struct listing {
     struct cs_json_writer *w;
-    uint32_t len;
-    bool *truncated;
+    const struct cs_fact **seen; /* by content */
+    uint32_t mask, count;
+    bool truncated;
 };
 
-static bool more(struct list *l)
+static uint32_t mix(uint32_t h, struct cs_str s)
 {
-    if (l->len++ < LIST_MAX)
-        return true;
-    *l->truncated = true;
-    return false;
-}
-
-static void put_place(struct cs_json_writer *w, const struct cs_module *m, uint32_t line,
-                      uint32_t column)
-{
-    cs_json_key(w, "line");
-    cs_json_put_u64(w, line);
-    cs_json_key(w, "column");
-    cs_json_put_u64(w, column);
-    if (m != &cs_modules.modules[0]) {
-        cs_json_key(w, "module");
-        cs_json_put_str(w, cut(m->name));
-    }
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.at[i]) * 16777619u;
+    return (h ^ 0xff) * 16777619u;
 }
 
 /* Was this noted before, in this module or an earlier one? */
-static bool repeated(uint32_t module, uint32_t fact)
+static bool repeated(struct listing *l, const struct cs_fact *f)
 {
-    const struct cs_fact *f = &cs_modules.modules[module].compiled.facts[fact];
-    for (uint32_t m = 0; m <= module; m++) {
-        const struct cs_compiled *c = &cs_modules.modules[m].compiled;
-        uint32_t end = m == module ? fact : c->fact_count;
-        for (uint32_t i = 0; i < end; i++) {
-            if (c->facts[i].kind == f->kind && cs_str_eq(c->facts[i].name, f->name))
-                return true;
-        }
+    uint32_t at = mix(mix(mix(2166136261u + (uint32_t)f->kind, f->name), f->via), f->key) & l->mask;
+    for (const struct cs_fact *b; (b = l->seen[at]); at = (at + 1) & l->mask) {
+        if (b->kind == f->kind && cs_str_eq(b->name, f->name) && cs_str_eq(b->via, f->via) &&
+            cs_str_eq(b->key, f->key))
+            return true;
     }
+    l->seen[at] = f;
     return false;
+}
+
+static void put_text(struct cs_json_writer *w, const char *key, struct cs_str s)
+{
+    if (s.len == 0)
+        return;
+    cs_json_key(w, key);
+    cs_json_put_str(w, cs_utf8_cut(s, CS_FACT_NAME_BYTES));
 }
 
 static void put_fact(struct cs_json_writer *w, const struct cs_module *m, const struct cs_fact *f)
@@ -66,41 +55,117 @@ static void put_fact(struct cs_json_writer *w, const struct cs_module *m, const 
     cs_json_key(w, "kind");
     cs_json_put_z(w, words[f->kind]);
     cs_json_key(w, "name");
-    cs_json_put_str(w, cut(f->name));
-    put_place(w, m, f->line, f->column);
+    cs_json_put_str(w, f->name);
+    cs_json_key(w, "line");
+    cs_json_put_u64(w, f->line);
+    cs_json_key(w, "column");
+    cs_json_put_u64(w, f->column);
+    put_text(w, "via", f->via);
+    put_text(w, "key", f->key);
+    if (m != &cs_modules.modules[0])
+        put_text(w, "module", m->name);
     cs_json_close(w, '}');
 }
 
-static void put_facts(struct cs_json_writer *w, bool *truncated)
+static void put_module(struct listing *l, const struct cs_module *m)
 {
-    struct list l = {w, 0, truncated};
-    cs_json_key(w, "facts");
-    cs_json_open(w, '[');
-    for (uint32_t m = 0; m < cs_modules.count; m++) {
-        const struct cs_compiled *c = &cs_modules.modules[m].compiled;
-        for (uint32_t i = 0; i < c->fact_count && l.len <= LIST_MAX; i++)
-            if (!repeated(m, i) && more(&l))
-                put_fact(w, &cs_modules.modules[m], &c->facts[i]);
+    const struct cs_compiled *c = &m->compiled;
+    struct cs_buf *out = l->w->out;
+    l->truncated |= c->facts_cut;
+    for (uint32_t i = 0; i < c->fact_count; i++) {
+        if (repeated(l, &c->facts[i]))
+            continue;
+        if (l->count == CS_FACTS_MOST ||
+            out->len > CS_FACTS_BYTES - ENVELOPE - 24 * CS_FACT_NAME_BYTES) {
+            l->truncated = true;
+            return;
+        }
+        l->count++;
+        put_fact(l->w, m, &c->facts[i]);
     }
-    cs_json_close(w, ']');
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct cs_module *x = *(const struct cs_module *const *)a;
+    const struct cs_module *y = *(const struct cs_module *const *)b;
+    size_t n = x->path.len < y->path.len ? x->path.len : y->path.len;
+    int d = n ? memcmp(x->path.at, y->path.at, n) : 0;
+    return d ? d : (x->path.len > y->path.len) - (x->path.len < y->path.len);
+}
+
+/* The SHA-256 over the SHA-256 of each text that was loaded, in the order of their paths. */
+static void put_hash(struct cs_json_writer *w)
+{
+    CS_AUTO_FREE const struct cs_module **list = cs_calloc(cs_modules.count + 1, sizeof *list);
+    CS_AUTO_BUF struct cs_buf all = {0};
+    unsigned char hash[CS_DIGEST_MAX];
+    size_t n = 0, bytes = 0;
+    for (uint32_t i = 1; i < cs_modules.count; i++) {
+        if (!cs_modules.modules[i].builtin)
+            list[n++] = &cs_modules.modules[i];
+    }
+    if (n)
+        qsort(list, n, sizeof *list, by_path);
+    for (size_t i = 0; i < n; i++) {
+        bytes = cs_hash(CS_STR("sha-256"), list[i]->text, hash);
+        cs_buf_put(&all, hash, bytes);
+    }
+    bytes = cs_hash(CS_STR("sha-256"), cs_buf_str(&all), hash);
+    char digits[2 * CS_DIGEST_MAX + 1];
+    for (size_t i = 0; i < bytes; i++) {
+        digits[2 * i] = "0123456789abcdef"[hash[i] >> 4];
+        digits[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
+    }
+    cs_json_key(w, "modules_hash");
+    cs_json_put_str(w, cs_strn(digits, 2 * bytes));
+}
+
+static uint64_t longest_line(struct cs_str text)
+{
+    uint64_t longest = 0;
+    for (const char *at = text.at, *end = text.at + text.len; at && at < end;) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        uint64_t n = (uint64_t)((nl ? nl : end) - at);
+        longest = n > longest ? n : longest;
+        at = nl ? nl + 1 : end;
+    }
+    return longest;
 }
 
 void cs_modules_facts(struct cs_buf *json)
 {
-    bool truncated = false;
-    uint32_t files = 0;
+    uint32_t files = 0, facts = 0;
+    uint64_t longest = 0;
     struct cs_json_writer writer = CS_JSON_WRITER(json), *w = &writer;
     cs_json_open(w, '{');
     cs_json_key(w, "language");
     cs_json_put_z(w, "typescript");
-    for (uint32_t m = 0; m < cs_modules.count; m++)
-        files += !cs_modules.modules[m].builtin;
-    put_facts(w, &truncated);
+    for (uint32_t i = 0; i < cs_modules.count; i++) {
+        const struct cs_module *m = &cs_modules.modules[i];
+        uint64_t line = m->builtin ? 0 : longest_line(m->text);
+        files += !m->builtin;
+        facts += m->compiled.fact_count;
+        longest = line > longest ? line : longest;
+    }
+    struct listing l = {.w = w, .mask = 255};
+    while (l.mask < facts * 2)
+        l.mask = l.mask * 2 + 1;
+    CS_AUTO_FREE const struct cs_fact **seen = cs_calloc(l.mask + 1, sizeof *seen);
+    l.seen = seen;
+    cs_json_key(w, "facts");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < cs_modules.count; i++)
+        put_module(&l, &cs_modules.modules[i]);
+    cs_json_close(w, ']');
     cs_json_key(w, "modules");
     cs_json_put_u64(w, files);
     cs_json_key(w, "source_bytes");
     cs_json_put_u64(w, cs_modules.text_bytes);
-    if (truncated) {
+    put_hash(w);
+    cs_json_key(w, "longest_line");
+    cs_json_put_u64(w, longest);
+    if (l.truncated) {
         cs_json_key(w, "truncated");
         cs_json_put_bool(w, true);
     }

@@ -19,6 +19,11 @@ import time
 
 ESCAPES = re.compile(r"\x1b")
 
+# Programs of any risk run at once, with the limits of the lowest: for tests of the language and of the wall.
+ANY_RISK = {"risk": {"then": {"HIGH": "allow", "CRITICAL": "allow"},
+                     "limits": {level: {"memory": 512 << 20, "cpu": 50, "wall_clock": 300000}
+                                for level in ("MEDIUM", "HIGH", "CRITICAL")}}}
+
 
 class Failed(Exception):
     pass
@@ -155,6 +160,10 @@ class Test:
         if left:
             raise Failed("nobody asked %r: %.1500r" % (left[0][0], text))
         return status, text
+
+    def lets_risky_programs_run(self):
+        """What it sends is risky on purpose, and something else than the judge is tested."""
+        self.env["CAISSON_POLICY"] = self.file("any-risk.json", json.dumps(ANY_RISK))
 
     # Judging
 

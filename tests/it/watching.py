@@ -11,13 +11,13 @@ RECORDER = os.path.join(HERE, "servers", "recorder.py")
 
 
 class Receiver:
-    """An HTTP server in this process that keeps what is posted: (path, headers, JSON) in `got`.
+    """An HTTP server in this process that keeps what is posted: (path, headers, JSON) in `got`, bytes in `bodies`.
 
     `statuses`: what the first posts are answered with; then 200. `reply(path, headers, body)`: the body of the answer."""
 
     def __init__(self, statuses=(), reply=None, headers=None):
         outer = self
-        self.got, self.statuses, self.reply, self.more = [], list(statuses), reply, headers or {}
+        self.got, self.bodies, self.statuses, self.reply, self.more = [], [], list(statuses), reply, headers or {}
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -26,6 +26,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 status = outer.statuses.pop(0) if outer.statuses else 200
                 value = json.loads(body) if body else None
+                outer.bodies.append(body)
                 outer.got.append((self.path, dict(self.headers), value, status))
                 said = outer.reply(value) if outer.reply else {}
                 data = b"" if said is None else json.dumps(said).encode()

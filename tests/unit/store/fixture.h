@@ -87,7 +87,7 @@ __attribute__((unused)) static int f_teardown(void **state)
 
 /* --- answers --- */
 
-static int f_wait(struct fixture *f)
+__attribute__((unused)) static int f_wait(struct fixture *f)
 {
     assert_false(f->done); /* never before the operation has returned */
     while (!f->done)
@@ -95,7 +95,7 @@ static int f_wait(struct fixture *f)
     return (int)f->err.code;
 }
 
-static void f_begin(struct fixture *f)
+__attribute__((unused)) static void f_begin(struct fixture *f)
 {
     f->done = false;
     f->count = 0;

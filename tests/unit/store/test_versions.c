@@ -58,6 +58,13 @@ static void what_version_1_had_is_there(void **state)
     assert_string_equal(f_sql(f, "PRAGMA integrity_check"), "ok");
 }
 
+static void f_asked(void *ctx, const struct cs_err *err, const struct cs_approval_row *rows,
+                    size_t count)
+{
+    (void)rows;
+    f_said(ctx, err, count);
+}
+
 static void every_older_version_becomes_this_one(void **state)
 {
     struct fixture *f = *state;
@@ -76,6 +83,11 @@ static void every_older_version_becomes_this_one(void **state)
         f_open(f);
         struct cs_execution_row row = f_execution("exec_a", "default");
         assert_int_equal(F(f, cs_store_execution_admit, f_executions, &row, NULL), CS_OK);
+        struct cs_approval_row ask = {.id = CS_STR("ap_1"), .tenant = CS_STR("default")};
+        assert_int_equal(F(f, cs_store_approval_add, f_asked, &ask, 10, NULL), CS_OK);
+        assert_int_equal(f->count, 1);
+        assert_string_equal(f_sql(f, "SELECT count(*) FROM grants"), "0");
+        assert_string_equal(f_sql(f, "SELECT count(*) FROM tools_seen"), "0");
     }
 }
 

@@ -70,6 +70,15 @@ static void what_waits_is_bounded(void **state)
     watch_close(f, w);
 }
 
+static void a_post_is_signed(void **state)
+{
+    char header[CS_SIGNATURE];
+    (void)state;
+    cs_poster_signature("whsec", 1700000000, CS_STR("{\"a\":1}"), header);
+    assert_string_equal(header, "Caisson-Signature: t=1700000000,v1="
+                                "8ad37ba156048ae0e0a5533c75cdf26fee88b07f93cb57ee4c80adb053012032");
+}
+
 static void many_tenants_cost_so_much_and_no_more(void **state)
 {
     struct fixture *f = *state;
@@ -165,6 +174,7 @@ int main(void)
         CS_TEST_WITH(many_tenants_cost_so_much_and_no_more, f_setup, f_teardown),
         CS_TEST_WITH(servers_are_told_apart_up_to_a_bound, f_setup, f_teardown),
         CS_TEST(spans_are_valid_whatever_a_tool_is_called),
+        CS_TEST(a_post_is_signed),
     };
     cs_log_set(CS_LOG_ERROR);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,19 +91,56 @@ static void facts_say_what_the_program_reaches(void **state)
     t->files = files;
     talk_run(t);
     const char *facts = cs_buf_cstr(&t->facts);
-    assert_contains(facts, "{\"language\":\"typescript\",\"imports\":[{\"specifier\":"
-                           "\"/skills/tidy.ts\",\"path\":\"/skills/tidy.ts\",\"line\":1");
-    assert_contains(facts, "\"specifier\":\"node:path\",\"path\":\"node:path\",\"line\":2");
-    assert_contains(facts, "{\"specifier\":\"./more.ts\",\"path\":\"/skills/more.ts\"");
-    assert_contains(facts, "\"tools\":[\"github.search\"]");
-    assert_contains(facts, "{\"what\":\"Function\",\"line\":4");
+    assert_contains(facts, "{\"language\":\"typescript\",\"facts\":[{\"kind\":\"import\",\"name\":"
+                           "\"/skills/tidy.ts\",\"line\":1,\"column\":22,\"via\":\"static\"}");
+    assert_contains(
+        facts,
+        "{\"kind\":\"import\",\"name\":\"node:path\",\"line\":2,\"column\":18,\"via\":\"static\"}");
     assert_contains(facts,
-                    "{\"what\":\"eval\",\"line\":2,\"column\":27,\"module\":\"/skills/tidy.ts\"}");
-    assert_contains(facts, "\"globals\":[\"process\"]");
+                    "{\"kind\":\"call\",\"name\":\"node:path.join\",\"line\":3,\"column\":1}");
+    assert_contains(
+        facts, "{\"kind\":\"call\",\"name\":\"/skills/tidy.ts.tidy\",\"line\":3,\"column\":14}");
+    assert_contains(facts, "{\"kind\":\"tool\",\"name\":\"github.search\",\"line\":3,");
+    assert_contains(
+        facts,
+        "{\"kind\":\"code\",\"name\":\"Function\",\"line\":4,\"column\":1,\"via\":\"constant\"}");
+    assert_contains(facts,
+                    "{\"kind\":\"call\",\"name\":\"process.exit\",\"line\":4,\"column\":20}");
+    assert_contains(
+        facts,
+        "{\"kind\":\"import\",\"name\":\"./"
+        "more.ts\",\"line\":1,\"column\":8,\"via\":\"static\",\"module\":\"/skills/tidy.ts\"}");
+    assert_contains(facts, "{\"kind\":\"code\",\"name\":\"eval\",\"line\":2,\"column\":27,\"via\":"
+                           "\"constant\",\"module\":\"/skills/tidy.ts\"}");
+    assert_contains(
+        facts,
+        "\"modules_hash\":\"1919ac49eb9c5e3c9825f9cd2d75488954122cd7c163e454a41bc7d3d316361b\"");
+    assert_contains(facts, "\"longest_line\":52");
     assert_contains(facts, "\"modules\":3");
     struct cs_json doc;
     assert_int_equal(cs_json_parse(cs_buf_str(&t->facts), NULL, &doc, NULL), 0);
     cs_json_done(&doc);
+    end(t);
+}
+
+static void facts_are_told_once_and_only_so_many(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf code = {0};
+    for (int i = 0; i < 3000; i++)
+        cs_buf_printf(&code, "f(1, 'a long text that takes its place %d'); eval(x);\n", i);
+    struct talk *t = begin(cs_buf_cstr(&code));
+    talk_run(t);
+    const char *facts = cs_buf_cstr(&t->facts);
+    assert_null(strstr(facts, "truncated"));
+    assert_null(strstr(strstr(facts, "\"kind\":\"code\"") + 1, "\"kind\":\"code\""));
+    end(t);
+    for (int i = 0; i < 3000; i++)
+        cs_buf_printf(&code, "f(1, 'and %d more');\n", i);
+    t = begin(cs_buf_cstr(&code));
+    talk_run(t);
+    assert_contains(cs_buf_cstr(&t->facts), "\"truncated\":true");
+    assert_true(t->facts.len <= CS_FACTS_BYTES);
     end(t);
 }
 

@@ -5,21 +5,27 @@
 //
 // `old` is the SDK 1.x; the others are the client 2.x, which speaks either era. A line of stdin is {id, do, params?, progress?,
 // log?}; `do` is the name of a method of the client, or "answers": [...] for what is asked from now on, or "abort" with the id of
-// another one. Lines of stdout: {id, result} or {id, error}, and {event, params}.
+// another one. Environment: DRIVE_CAPABILITIES, JSON, what it can do. Lines of stdout: {id, result} or {id, error}, and {event, params}.
 import readline from 'node:readline';
 
 const [kind, transport, ...rest] = process.argv.slice(2);
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
 const event = (name) => (message) => say({ event: name, params: message.params ?? message });
-const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const capabilities = process.env.DRIVE_CAPABILITIES ? JSON.parse(process.env.DRIVE_CAPABILITIES)
+    : { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const info = { name: 'drive', version: '1' };
 let answers = [];
 
-async function ask(name, message) {
+// An answer with `after` takes its time; if it is cancelled meanwhile, that is an event.
+async function ask(name, message, extra) {
     say({ event: name, params: message.params });
     const answer = answers.shift();
     if (answer === undefined) return { action: 'decline' };
-    return answer;
+    const { after, ...rest } = answer;
+    const signal = extra?.signal ?? extra?.mcpReq?.signal;
+    signal?.addEventListener('abort', () => say({ event: 'withdrawn', params: {} }));
+    if (after) await new Promise((done) => setTimeout(done, after));
+    return rest;
 }
 
 async function old() {
@@ -31,8 +37,8 @@ async function old() {
     client.setNotificationHandler(types.LoggingMessageNotificationSchema, event('log'));
     client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, event('updated'));
     client.setNotificationHandler(types.ResourceListChangedNotificationSchema, event('resources changed'));
-    client.setRequestHandler(types.ElicitRequestSchema, (m) => ask('elicit', m));
-    client.setRequestHandler(types.CreateMessageRequestSchema, (m) => ask('sample', m));
+    if (capabilities.elicitation) client.setRequestHandler(types.ElicitRequestSchema, (m, extra) => ask('elicit', m, extra));
+    if (capabilities.sampling) client.setRequestHandler(types.CreateMessageRequestSchema, (m, extra) => ask('sample', m, extra));
     return [client, StdioClientTransport, StreamableHTTPClientTransport];
 }
 
@@ -44,8 +50,8 @@ async function current() {
     client.setNotificationHandler('notifications/message', event('log'));
     client.setNotificationHandler('notifications/resources/updated', event('updated'));
     client.setNotificationHandler('notifications/resources/list_changed', event('resources changed'));
-    client.setRequestHandler('elicitation/create', (m) => ask('elicit', m));
-    client.setRequestHandler('sampling/createMessage', (m) => ask('sample', m));
+    if (capabilities.elicitation) client.setRequestHandler('elicitation/create', (m, extra) => ask('elicit', m, extra));
+    if (capabilities.sampling) client.setRequestHandler('sampling/createMessage', (m, extra) => ask('sample', m, extra));
     return [client, StdioClientTransport, StreamableHTTPClientTransport];
 }
 

@@ -1,0 +1,19 @@
+/* Private to compile/: the parts of facts.c that have files of their own. */
+#ifndef CS_COMPILE_FACTS_H
+#define CS_COMPILE_FACTS_H
+
+#include "compile/parser.h"
+
+bool cs_part_is(const struct cs_parser *p, uint32_t atom, const char *word);
+
+/* code.c: code out of text. The word for what this chain makes code with, or NULL. */
+const char *cs_code_maker(struct cs_parser *p, uint32_t link);
+/* True if the call makes code, and has been noted. */
+bool cs_code_call(struct cs_parser *p, uint32_t node, uint32_t link);
+void cs_import_call(struct cs_parser *p, uint32_t node);
+
+/* prototype.c: what changes what everybody has. */
+void cs_prototype_member(struct cs_parser *p, uint32_t node);
+void cs_prototype_call(struct cs_parser *p, uint32_t node, uint32_t link);
+
+#endif

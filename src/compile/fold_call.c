@@ -1,0 +1,555 @@
+/* Calls that folding knows: texts put together, taken apart and decoded; modules asked for. */
+#include "base/utf8.h"
+#include "compile/parser.h"
+
+static const struct cs_folded nothing;
+
+struct call {
+    struct cs_parser *p;
+    uint32_t list; /* of arguments */
+    struct cs_folded object;
+};
+
+static struct cs_folded argument(const struct call *c, uint32_t i)
+{
+    uint32_t node = cs_list_at(c->p, c->list, i);
+    return node & CS_SPREAD ? nothing : cs_fold(c->p, node);
+}
+
+static bool is_text(struct cs_folded v)
+{
+    return v.sort == FOLD_TEXT && !v.partial;
+}
+
+static enum cs_via stranger(uint8_t via, enum cs_via than)
+{
+    return via > than ? (enum cs_via)via : than;
+}
+
+/* Bytes that a program made; what is no UTF-8 in them becomes '?'. */
+static struct cs_folded text_of(char *text, size_t len, enum cs_via via)
+{
+    for (size_t i = 0; i < len;) {
+        int n = cs_utf8_len(text + i, len - i);
+        if (n < 0)
+            text[i] = '?';
+        i += n < 0 ? 1 : (size_t)n;
+    }
+    return cs_fold_text(text, len, via, false);
+}
+
+/* ---- numbers and encodings become text ---- */
+
+static struct cs_folded of_codes(const struct call *c, const struct cs_folded *list, uint32_t n)
+{
+    char *text = cs_fold_steps(c->p, n) ? cs_fold_room(c->p, (size_t)n * 4) : NULL;
+    size_t len = 0;
+    for (uint32_t i = 0; i < n && text; i++) {
+        double v = list[i].number;
+        if (list[i].sort != FOLD_NUMBER || v < 0 || v > 0x10ffff)
+            return nothing;
+        uint32_t code = (uint32_t)v;
+        len += cs_utf8_put(text + len, code >= 0xd800 && code < 0xe000 ? 0xfffd : code);
+    }
+    return text ? cs_fold_text(text, len, VIA_CHARCODE, false) : nothing;
+}
+
+static struct cs_folded from_codes(const struct call *c)
+{
+    uint32_t n = cs_list_len(c->p, c->list), first = cs_list_at(c->p, c->list, 0);
+    if (n == 1 && (first & CS_SPREAD)) {
+        struct cs_folded v = cs_fold(c->p, first & ~CS_SPREAD);
+        return v.sort == FOLD_LIST ? of_codes(c, v.list, v.len) : nothing;
+    }
+    if (n == 0 || !cs_fold_steps(c->p, n))
+        return nothing;
+    struct cs_folded *list = cs_arena_alloc(&c->p->scratch, n * sizeof *list);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = argument(c, i);
+    return of_codes(c, list, n);
+}
+
+static int sextet(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* As lenient as those who decode it: other characters are passed over. */
+static struct cs_folded base64(const struct call *c, struct cs_folded v)
+{
+    char *text = is_text(v) ? cs_fold_room(c->p, (size_t)v.len) : NULL;
+    size_t len = 0;
+    uint32_t bits = 0, held = 0;
+    for (uint32_t i = 0; text && i < v.len && v.text[i] != '='; i++) {
+        int s = sextet(v.text[i]);
+        if (s < 0)
+            continue;
+        held = held << 6 | (uint32_t)s;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            text[len++] = (char)(held >> bits);
+        }
+    }
+    return text ? text_of(text, len, VIA_BASE64) : nothing;
+}
+
+static int nibble(char c)
+{
+    char low = (char)(c | 0x20);
+    return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+static struct cs_folded hex(const struct call *c, struct cs_folded v)
+{
+    char *text = is_text(v) ? cs_fold_room(c->p, (size_t)v.len) : NULL;
+    size_t len = 0;
+    for (uint32_t i = 0; text && i + 1 < v.len; i += 2) {
+        int high = nibble(v.text[i]), low = nibble(v.text[i + 1]);
+        if (high < 0 || low < 0)
+            break;
+        text[len++] = (char)(high << 4 | low);
+    }
+    return text ? text_of(text, len, VIA_BASE64) : nothing;
+}
+
+/* %41, and for unescape %u0041. */
+static struct cs_folded percent(const struct call *c)
+{
+    struct cs_folded v = argument(c, 0);
+    char *text = is_text(v) ? cs_fold_room(c->p, (size_t)v.len) : NULL;
+    size_t len = 0;
+    for (uint32_t i = 0; text && i < v.len;) {
+        bool wide = v.len - i >= 6 && v.text[i] == '%' && v.text[i + 1] == 'u';
+        uint32_t digits = wide ? 4 : 2, at = i + (wide ? 2 : 1), code = 0;
+        bool good = v.text[i] == '%' && v.len - at >= digits;
+        for (uint32_t k = 0; good && k < digits; k++) {
+            int d = nibble(v.text[at + k]);
+            good = d >= 0;
+            code = code * 16 + (uint32_t)(d < 0 ? 0 : d);
+        }
+        if (good && wide)
+            len += cs_utf8_put(text + len, code >= 0xd800 && code < 0xe000 ? 0xfffd : code);
+        else
+            text[len++] = good ? (char)code : v.text[i];
+        i = good ? at + digits : i + 1;
+    }
+    return text ? text_of(text, len, stranger(v.via, VIA_ESCAPE)) : nothing;
+}
+
+static struct cs_folded buffer(const struct call *c)
+{
+    struct cs_folded v = argument(c, 0), how = argument(c, 1);
+    if (v.sort == FOLD_LIST)
+        return of_codes(c, v.list, v.len);
+    if (!is_text(v))
+        return nothing;
+    if (is_text(how) && cs_str_starts(cs_strn(how.text, how.len), "base64"))
+        return base64(c, v);
+    if (is_text(how) && cs_str_is(cs_strn(how.text, how.len), "hex"))
+        return hex(c, v);
+    return v;
+}
+
+/* ---- texts and lists ---- */
+
+static struct cs_folded chars(struct cs_parser *p, struct cs_folded v)
+{
+    if (!is_text(v) || !cs_fold_steps(p, v.len))
+        return nothing;
+    struct cs_folded *list = cs_arena_alloc(&p->scratch, (v.len + 1) * sizeof *list);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v.len; n++) {
+        int size = cs_utf8_len(v.text + i, v.len - i);
+        size = size < 0 ? 1 : size;
+        list[n] = cs_fold_text(v.text + i, (size_t)size, (enum cs_via)v.via, false);
+        i += (uint32_t)size;
+    }
+    return (struct cs_folded){.sort = FOLD_LIST, .via = v.via, .len = n, .list = list};
+}
+
+struct cs_folded cs_fold_chars(struct cs_parser *p, struct cs_folded v)
+{
+    return chars(p, v);
+}
+
+static struct cs_folded split(const struct call *c)
+{
+    struct cs_folded v = c->object, by = argument(c, 0);
+    if (!is_text(by))
+        return nothing;
+    if (by.len == 0)
+        return chars(c->p, v);
+    if (!cs_fold_steps(c->p, v.len))
+        return nothing;
+    struct cs_folded *list = cs_arena_alloc(&c->p->scratch, (v.len / by.len + 1) * sizeof *list);
+    uint32_t n = 0;
+    const char *at = v.text, *end = v.text + v.len;
+    for (;;) {
+        const char *hit = memmem(at, (size_t)(end - at), by.text, by.len);
+        list[n++] = cs_fold_text(at, (size_t)((hit ? hit : end) - at), (enum cs_via)v.via, false);
+        if (!hit)
+            break;
+        at = hit + by.len;
+    }
+    return (struct cs_folded){.sort = FOLD_LIST, .via = v.via, .len = n, .list = list};
+}
+
+static struct cs_folded reversed(const struct call *c)
+{
+    struct cs_folded v = c->object;
+    if (v.sort != FOLD_LIST || !cs_fold_steps(c->p, v.len))
+        return nothing;
+    struct cs_folded *list = cs_arena_alloc(&c->p->scratch, (v.len + 1) * sizeof *list);
+    for (uint32_t i = 0; i < v.len; i++)
+        list[i] = v.list[v.len - 1 - i];
+    v.list = list;
+    v.via = (uint8_t)stranger(v.via, VIA_REVERSE);
+    return v;
+}
+
+static struct cs_folded joined(const struct call *c)
+{
+    struct cs_folded v = c->object, by = argument(c, 0);
+    if (v.sort != FOLD_LIST || (!is_text(by) && cs_list_len(c->p, c->list) > 0) ||
+        !cs_fold_steps(c->p, v.len))
+        return nothing;
+    if (!is_text(by))
+        by = cs_fold_text(",", 1, VIA_PLAIN, false);
+    enum cs_via via = stranger(v.via, VIA_JOIN);
+    size_t len = 0;
+    for (uint32_t i = 0; i < v.len; i++) {
+        if (!is_text(v.list[i]))
+            return nothing;
+        len += v.list[i].len + (i ? by.len : 0);
+        via = stranger(v.list[i].via, via);
+    }
+    char *text = cs_fold_room(c->p, len), *at = text;
+    for (uint32_t i = 0; text && i < v.len; i++) {
+        if (i) {
+            memcpy(at, by.text, by.len);
+            at += by.len;
+        }
+        memcpy(at, v.list[i].text, v.list[i].len);
+        at += v.list[i].len;
+    }
+    return text ? cs_fold_text(text, len, via, false) : nothing;
+}
+
+static struct cs_folded concat(const struct call *c)
+{
+    struct cs_folded v = c->object;
+    uint32_t n = cs_list_len(c->p, c->list);
+    size_t len = v.len;
+    enum cs_via via = stranger(v.via, VIA_CONCAT);
+    for (uint32_t i = 0; i < n; i++) {
+        struct cs_folded a = argument(c, i);
+        if (!is_text(a))
+            return nothing;
+        len += a.len;
+        via = stranger(a.via, via);
+    }
+    char *text = cs_fold_room(c->p, len), *at = text;
+    for (uint32_t i = 0; text && i <= n; i++) {
+        struct cs_folded a = i ? argument(c, i - 1) : v;
+        if (a.len)
+            memcpy(at, a.text, a.len);
+        at += a.len;
+    }
+    return text ? cs_fold_text(text, len, via, false) : nothing;
+}
+
+static struct cs_folded replaced(const struct call *c, bool all)
+{
+    struct cs_folded v = c->object, what = argument(c, 0), by = argument(c, 1);
+    if (!is_text(what) || !is_text(by) || what.len == 0 || memchr(by.text, '$', by.len) ||
+        !cs_fold_steps(c->p, v.len))
+        return nothing;
+    uint32_t hits = 0;
+    const char *end = v.text + v.len, *hit;
+    for (const char *at = v.text;
+         (hits == 0 || all) && (hit = memmem(at, (size_t)(end - at), what.text, what.len));
+         at = hit + what.len)
+        hits++;
+    size_t len = v.len - (size_t)hits * what.len + (size_t)hits * by.len;
+    char *text = cs_fold_room(c->p, len), *to = text;
+    const char *at = v.text;
+    for (; text && hits > 0; hits--) {
+        hit = memmem(at, (size_t)(end - at), what.text, what.len);
+        memcpy(to, at, (size_t)(hit - at));
+        to += hit - at;
+        if (by.len)
+            memcpy(to, by.text, by.len);
+        to += by.len;
+        at = hit + what.len;
+    }
+    if (!text)
+        return nothing;
+    memcpy(to, at, (size_t)(end - at));
+    return text_of(text, len, stranger(v.via, VIA_REPLACE));
+}
+
+static double whole(struct cs_folded v, double otherwise)
+{
+    return v.sort == FOLD_NUMBER ? v.number : otherwise;
+}
+
+/* slice, substring and substr with constants that count from the start. */
+static struct cs_folded sliced(const struct call *c, bool length)
+{
+    struct cs_folded v = c->object, a = argument(c, 0), b = argument(c, 1);
+    uint32_t n = cs_list_len(c->p, c->list);
+    if (v.sort == FOLD_LIST && n == 0)
+        return v;
+    if (!is_text(v) || (n > 0 && a.sort != FOLD_NUMBER) || (n > 1 && b.sort != FOLD_NUMBER))
+        return nothing;
+    double first = whole(a, 0), last = n > 1 ? whole(b, 0) + (length ? first : 0) : v.len;
+    size_t from = first > v.len ? v.len : (size_t)first, to = last > v.len ? v.len : (size_t)last;
+    if (to <= from)
+        return cs_fold_text("", 0, VIA_PLAIN, false);
+    char *text = cs_fold_room(c->p, to - from);
+    if (!text)
+        return nothing;
+    memcpy(text, v.text + from, to - from);
+    return text_of(text, to - from, stranger(v.via, VIA_REPLACE));
+}
+
+static struct cs_folded repeated(const struct call *c)
+{
+    struct cs_folded v = c->object, n = argument(c, 0);
+    if (n.sort != FOLD_NUMBER || n.number < 0 || n.number > CS_FOLD_TEXT)
+        return nothing;
+    size_t times = (size_t)n.number;
+    char *text = cs_fold_room(c->p, times * v.len);
+    for (size_t i = 0; text && i < times && v.len; i++)
+        memcpy(text + i * v.len, v.text, v.len);
+    return text ? cs_fold_text(text, times * v.len, stranger(v.via, VIA_CONCAT), false) : nothing;
+}
+
+static struct cs_folded cased(const struct call *c, bool upper)
+{
+    struct cs_folded v = c->object;
+    char *text = cs_fold_room(c->p, v.len);
+    for (uint32_t i = 0; text && i < v.len; i++) {
+        char ch = v.text[i], low = (char)(ch | 0x20);
+        bool letter = low >= 'a' && low <= 'z';
+        text[i] = !letter ? ch : upper ? (char)(ch & ~0x20) : low;
+    }
+    return text ? cs_fold_text(text, v.len, stranger(v.via, VIA_REPLACE), false) : nothing;
+}
+
+static struct cs_folded trimmed(const struct call *c)
+{
+    struct cs_folded v = c->object;
+    if (!cs_fold_steps(c->p, v.len))
+        return nothing;
+    while (v.len && (unsigned char)v.text[v.len - 1] <= ' ')
+        v.len--;
+    while (v.len && (unsigned char)v.text[0] <= ' ') {
+        v.text++;
+        v.len--;
+    }
+    return v;
+}
+
+static struct cs_folded written(const struct call *c)
+{
+    struct cs_folded how = argument(c, 0);
+    struct cs_str s = is_text(how) ? cs_strn(how.text, how.len) : (struct cs_str){0};
+    if (cs_str_starts(s, "base64") || cs_str_is(s, "hex") || how.sort == FOLD_NUMBER)
+        return nothing;
+    return c->object;
+}
+
+static struct cs_folded replaced_once(const struct call *c)
+{
+    return replaced(c, false);
+}
+
+static struct cs_folded replaced_all(const struct call *c)
+{
+    return replaced(c, true);
+}
+
+static struct cs_folded slice(const struct call *c)
+{
+    return sliced(c, false);
+}
+
+static struct cs_folded substr(const struct call *c)
+{
+    return sliced(c, true);
+}
+
+static struct cs_folded lower(const struct call *c)
+{
+    return cased(c, false);
+}
+
+static struct cs_folded upper(const struct call *c)
+{
+    return cased(c, true);
+}
+
+static struct cs_folded element(const struct call *c)
+{
+    return cs_fold_element(c->object, argument(c, 0));
+}
+
+static const struct {
+    const char *name;
+    struct cs_folded (*of_text)(const struct call *c);
+    struct cs_folded (*of_list)(const struct call *c);
+} methods[] = {
+    {"concat", concat, NULL},         {"split", split, NULL},
+    {"replace", replaced_once, NULL}, {"replaceAll", replaced_all, NULL},
+    {"slice", slice, slice},          {"substring", slice, NULL},
+    {"substr", substr, NULL},         {"repeat", repeated, NULL},
+    {"toLowerCase", lower, NULL},     {"toUpperCase", upper, NULL},
+    {"trim", trimmed, NULL},          {"toString", written, NULL},
+    {"valueOf", written, NULL},       {"normalize", written, NULL},
+    {"charAt", element, NULL},        {"at", element, element},
+    {"join", NULL, joined},           {"reverse", NULL, reversed},
+    {"toReversed", NULL, reversed},
+};
+
+static struct cs_folded method(const struct call *c, struct cs_str name)
+{
+    for (size_t i = 0; i < CS_COUNT(methods); i++) {
+        if (!cs_str_is(name, methods[i].name))
+            continue;
+        if (c->object.sort == FOLD_LIST)
+            return methods[i].of_list ? methods[i].of_list(c) : nothing;
+        return is_text(c->object) && methods[i].of_text ? methods[i].of_text(c) : nothing;
+    }
+    return nothing;
+}
+
+/* ---- functions that everybody has ---- */
+
+static struct cs_folded module_of(const struct call *c)
+{
+    struct cs_folded v = argument(c, 0);
+    if (!is_text(v) || v.len > CS_FACT_NAME_BYTES)
+        return nothing;
+    return cs_fold_root(c->p, ROOT_IMPORT, cs_intern(c->p, cs_strn(v.text, v.len)));
+}
+
+bool cs_requires(struct cs_parser *p, uint32_t link)
+{
+    static const char *const names[] = {"require", "module.require", "process.getBuiltinModule",
+                                        "process.mainModule.require"};
+    for (size_t i = 0; i < CS_COUNT(names); i++) {
+        if (cs_chain_is(p, link, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static struct cs_folded text_or_list(const struct call *c)
+{
+    struct cs_folded v = argument(c, 0);
+    return v.sort == FOLD_TEXT || v.sort == FOLD_LIST ? v : nothing;
+}
+
+static struct cs_folded bytes(const struct call *c)
+{
+    struct cs_folded v = argument(c, 0);
+    return v.sort == FOLD_LIST ? of_codes(c, v.list, v.len) : v;
+}
+
+static struct cs_folded member_of(const struct call *c)
+{
+    struct cs_folded object = argument(c, 0), key = argument(c, 1);
+    if (!is_text(key) || key.len > CS_FACT_NAME_BYTES)
+        return cs_fold_member(c->p, object, CS_PART_ANY);
+    return cs_fold_member(c->p, object, cs_intern(c->p, cs_strn(key.text, key.len)));
+}
+
+static struct cs_folded listed(const struct call *c)
+{
+    struct cs_folded v = argument(c, 0);
+    return v.sort == FOLD_LIST ? v : chars(c->p, v);
+}
+
+static struct cs_folded decoded(const struct call *c)
+{
+    return base64(c, argument(c, 0));
+}
+
+static struct cs_folded required(const struct call *c)
+{
+    return cs_fold_root(c->p, ROOT_FREE, K_require);
+}
+
+static const struct {
+    const char *name;
+    struct cs_folded (*fold)(const struct call *c);
+} functions[] = {
+    {"String.fromCharCode", from_codes},
+    {"String.fromCodePoint", from_codes},
+    {"String", text_or_list},
+    {"Object", text_or_list},
+    {"atob", decoded},
+    {"Buffer.from", buffer},
+    {"node:buffer.Buffer.from", buffer},
+    {"buffer.Buffer.from", buffer},
+    {"decodeURIComponent", percent},
+    {"decodeURI", percent},
+    {"unescape", percent},
+    {"Uint8Array", bytes},
+    {"Uint8Array.from", bytes},
+    {"Uint8Array.of", from_codes},
+    {"Array.from", listed},
+    {"Reflect.get", member_of},
+    {"node:module.createRequire", required},
+    {"module.createRequire", required},
+};
+
+static struct cs_folded function(const struct call *c, uint32_t link)
+{
+    struct cs_str name = cs_chain_text(c->p, link);
+    for (size_t i = 0; i < CS_COUNT(functions); i++) {
+        if (cs_str_is(name, functions[i].name))
+            return functions[i].fold(c);
+    }
+    return cs_requires(c->p, link) ? module_of(c) : nothing;
+}
+
+struct cs_folded cs_fold_call(struct cs_parser *p, uint32_t node)
+{
+    const struct cs_node *n = &p->nodes.at[node];
+    struct call c = {.p = p, .list = n->b};
+    if (n->kind == NODE_IMPORT) {
+        struct cs_folded v = cs_fold(p, n->a);
+        if (!is_text(v) || v.len > CS_FACT_NAME_BYTES)
+            return nothing;
+        return cs_fold_root(p, ROOT_IMPORT, cs_intern(p, cs_strn(v.text, v.len)));
+    }
+    uint32_t link = cs_callee(p, node);
+    if (link) {
+        struct cs_link last = p->links.at[link];
+        /* f.bind(...) is f, for our purposes. */
+        if (last.up && last.atom != CS_PART_ANY && cs_str_is(p->names.at[last.atom].text, "bind"))
+            return (struct cs_folded){.sort = FOLD_CHAIN, .link = last.up};
+        return function(&c, link);
+    }
+    const struct cs_node *callee = &p->nodes.at[n->a];
+    if (callee->kind != NODE_MEMBER && callee->kind != NODE_INDEX)
+        return nothing;
+    struct cs_folded key = callee->kind == NODE_INDEX ? cs_fold(p, callee->b) : nothing;
+    struct cs_str name = is_text(key) ? cs_strn(key.text, key.len) : p->names.at[callee->b].text;
+    if (callee->kind == NODE_INDEX && !is_text(key))
+        return nothing;
+    c.object = cs_fold(p, callee->a);
+    /* new TextDecoder().decode(bytes) */
+    if (c.object.sort == FOLD_NONE && cs_str_is(name, "decode"))
+        return bytes(&c);
+    return c.object.sort == FOLD_TEXT || c.object.sort == FOLD_LIST ? method(&c, name) : nothing;
+}
