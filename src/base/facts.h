@@ -18,31 +18,43 @@
 #ifndef CS_BASE_FACTS_H
 #define CS_BASE_FACTS_H
 
+/* clang-format off */
 /* kind, its word. What `name` (and `via`, `key`) hold:
  *
  * IMPORT      specifier as it is after folding; "*": it is not constant. via "static", "dynamic",
  *             "require"
- * CALL        member chain that is called, from a free name or an import on: "Deno.readTextFile",
- *             "node:fs.readFileSync", "fetch". A computed part that folding does not reveal is "*".
- *             Through aliases and destructuring too
+ * CALL        member chain that is called or constructed, from a free name or an import on:
+ *             "Deno.readTextFile", "node:fs.readFileSync", "fetch". A computed part that folding
+ *             does not reveal is "*". Through aliases and destructuring too; globalThis and its
+ *             likes are left out: globalThis.fetch is "fetch"
  * MEMBER      the same, not called: "process.argv"
  * CODE        code out of text: "eval", "Function", "AsyncFunction", "GeneratorFunction",
- *             "constructor" (f.constructor("...")), "setTimeout(string)", "import(*)", "import" (of
- *             a file that programs can write). via "constant": the text is known and was read too
+ *             "constructor" (f.constructor("...")), "setTimeout(string)", "import(*)", "import" (at
+ *             run time, of a file that programs can write, or of data:). via "constant": the text
+ *             is known and was read too, once: its facts stand at the same place. Also without a
+ *             call, where one of these is handed on
  * ENV         "process.env", "process.env.HOME", "Deno.env", "Bun.env", "import.meta.env"
- * DYNAMIC     a computed member of a global object that folding does not reveal: "globalThis[*]"
- * PROTOTYPE   "__proto__", "Object.setPrototypeOf", "Object.prototype.x", "Array.prototype.map"
- * (set), "constructor.prototype", "Object.defineProperty"(on one of these) STRING      a constant
- * text of 3 bytes or more, after folding. via: how it came about if not plainly: "concat",
- * "escape", "base64", "charcode", "join", "reverse", "replace", "template". key: the name that it
- * is assigned to, if any COMMENT     its text, without the marks INVISIBLE   "U+202E": a character
- * that is not seen, or turns the text around. via "comment", "string", "code" ESCAPE      an
- * identifier that is written with escapes: the name it really is LOOP        an evident endless
- * one: "while(true)", "for(;;)", "do-while(true)": no break, return, throw, await or yield in it
+ * DYNAMIC     a computed member of a global object or a module that folding does not reveal:
+ *             "globalThis[*]", "process[*]"; "globalThis": it is handed on as a whole
+ * PROTOTYPE   "__proto__", "constructor.prototype"; via "set", if others are changed:
+ *             "__proto__", "Object.prototype.x", "Array.prototype.map", "JSON.parse",
+ *             "Object.setPrototypeOf", "Object.defineProperty" (on one of these)
+ * STRING      a constant text of 3 bytes or more, after folding; "${}" stands where a part is not
+ *             constant. via: how it came about if not plainly: "template", "concat", "escape",
+ *             "join", "replace", "reverse", "charcode", "base64" (hex too): the strangest of
+ *             them. key: the name that it is assigned to, if any. A long one comes in pieces that
+ *             overlap, all but the last with "+cut" behind their via
+ * COMMENT     its text, without the marks; long ones as with STRING
+ * INVISIBLE   "U+202E": a character that is not seen, or turns the text around, and is not where
+ *             emoji or scripts need it (base/visible.h). via "comment", "string", "code"
+ * ESCAPE      an identifier that is written with escapes: the name it really is
+ * LOOP        an evident endless one: "while(true)", "for(;;)", "do-while(true)": no break, return,
+ *             throw, await or yield in it
  * TOOL        "server.tool", "server.*", "*": which can be reached. via "import", "chain", "alias"
  * PERMISSION  "filesystem.read", "filesystem.write", "network", "process", "environment"
  * FLOW        "crm.find > mail.send": what the first answers can get into arguments of the second
  */
+/* clang-format on */
 #define CS_FACTS(X)             \
     X(IMPORT, "import")         \
     X(CALL, "call")             \

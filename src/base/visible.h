@@ -12,13 +12,16 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Newlines stay if `lines`; all else below U+0020, C1, bidi controls, zero-width and other
- * characters that are not seen, and bytes that are no UTF-8 become <U+202E>. */
+/* Newlines and tabs stay if `lines`, and \r\n is a newline; all else below U+0020, C1, what is
+ * hidden (below) become <U+202E>, and bytes that are no UTF-8 <0xFF>. */
 void cs_visible(struct cs_str text, bool lines, struct cs_buf *out);
-/* Is this code point one that is not seen, or that turns text around? */
+/* Is this code point one that is not seen, that turns text around, or ends a line unseen? */
 bool cs_invisible(uint32_t c);
-/* Is the character at `at`, which is invisible, one that hides something there? Not in an emoji or
- * a script that needs it. */
+/*
+ * Is the character at `at`, a byte offset, invisible, and not where emoji and scripts need it?
+ * Those are: selectors and joiners inside emoji, joiners between letters of scripts that join,
+ * marks of direction beside text that goes left, the byte order mark at the start, and the like.
+ */
 bool cs_hidden(struct cs_str text, size_t at);
 
 #endif

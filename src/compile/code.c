@@ -19,7 +19,7 @@ static struct cs_folded argument(struct cs_parser *p, const struct arguments *a,
     }
     uint32_t node = cs_list_at(p, a->list, a->first + i);
     *there = a->list && a->first + i < cs_list_len(p, a->list);
-    return node & CS_SPREAD ? (struct cs_folded){0} : cs_fold(p, node);
+    return node & CS_SPREAD ? (struct cs_folded){0} : cs_fold_node(p, node);
 }
 
 const char *cs_code_maker(struct cs_parser *p, uint32_t link)
@@ -121,15 +121,15 @@ static uint32_t called(struct cs_parser *p, uint32_t link, struct arguments *a)
     }
     if (l.up && cs_part_is(p, l.atom, "apply") &&
         !cs_part_is(p, p->links.at[l.up].atom, "Reflect")) {
-        a->all = cs_fold(p, cs_list_at(p, a->list, 1) & ~CS_SPREAD);
+        a->all = cs_fold_node(p, cs_list_at(p, a->list, 1) & ~CS_SPREAD);
         a->first = last;
         return l.up;
     }
     if (l.parts == 1 && l.root == ROOT_FREE && cs_part_is(p, p->links.at[l.up].atom, "Reflect") &&
         (cs_part_is(p, l.atom, "apply") || cs_part_is(p, l.atom, "construct"))) {
-        struct cs_folded f = cs_fold(p, cs_list_at(p, a->list, 0) & ~CS_SPREAD);
+        struct cs_folded f = cs_fold_node(p, cs_list_at(p, a->list, 0) & ~CS_SPREAD);
         uint32_t at = cs_part_is(p, l.atom, "apply") ? 2 : 1;
-        a->all = cs_fold(p, cs_list_at(p, a->list, at) & ~CS_SPREAD);
+        a->all = cs_fold_node(p, cs_list_at(p, a->list, at) & ~CS_SPREAD);
         a->first = last;
         return f.sort == FOLD_CHAIN ? f.link : link;
     }
@@ -185,7 +185,7 @@ static bool writable(struct cs_str s)
 
 void cs_import_call(struct cs_parser *p, uint32_t node)
 {
-    struct cs_folded v = cs_fold(p, p->nodes.at[node].a);
+    struct cs_folded v = cs_fold_node(p, p->nodes.at[node].a);
     uint32_t pos = p->nodes.at[node].pos;
     if (v.sort != FOLD_TEXT || v.partial) {
         cs_fact_add(p, CS_FACT_IMPORT, CS_STR("*"), "dynamic", CS_STR(""), pos);

@@ -113,7 +113,7 @@ static void string_fact(struct cs_parser *p, uint32_t node)
         CS_VIAS(X)
 #undef X
     };
-    struct cs_folded v = cs_fold(p, node);
+    struct cs_folded v = cs_fold_node(p, node);
     const struct cs_node *n = &p->nodes.at[node];
     if (v.sort != FOLD_TEXT || v.len < 3)
         return;
@@ -235,7 +235,7 @@ static void call_fact(struct cs_parser *p, uint32_t node)
     cs_fact_add(p, CS_FACT_CALL, cs_chain_text(p, link), "", CS_STR(""), pos);
     env_fact(p, link, pos);
     if (cs_requires(p, link)) {
-        struct cs_folded v = cs_fold(p, cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD);
+        struct cs_folded v = cs_fold_node(p, cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD);
         bool known = v.sort == FOLD_TEXT && !v.partial;
         cs_fact_add(p, CS_FACT_IMPORT, known ? cs_strn(v.text, v.len) : CS_STR("*"), "require",
                     CS_STR(""), pos);
@@ -275,7 +275,7 @@ static void node_facts(struct cs_parser *p, uint32_t node)
     case NODE_MEMBER:
     case NODE_INDEX:
     case NODE_META:
-        v = cs_fold(p, node);
+        v = cs_fold_node(p, node);
         if (n.kind != NODE_REF)
             cs_prototype_member(p, node);
         if (v.sort != FOLD_CHAIN)

@@ -106,7 +106,7 @@ static struct cs_folded property(struct cs_parser *p, uint32_t node, uint32_t at
     for (uint32_t i = n; i >= 2; i -= 2) {
         uint32_t key = cs_list_at(p, list, i - 2);
         if (key == atom)
-            return cs_fold(p, cs_list_at(p, list, i - 1) & ~CS_SPREAD);
+            return cs_fold_node(p, cs_list_at(p, list, i - 1) & ~CS_SPREAD);
         if (key == K_NONE)
             break;
     }
@@ -140,7 +140,7 @@ struct cs_folded cs_fold_element(struct cs_folded object, struct cs_folded key)
 
 static struct cs_folded of_index(struct cs_parser *p, const struct cs_node *v)
 {
-    struct cs_folded object = cs_fold(p, v->a), key = cs_fold(p, v->b);
+    struct cs_folded object = cs_fold_node(p, v->a), key = cs_fold_node(p, v->b);
     if (key.sort == FOLD_NUMBER && (object.sort == FOLD_LIST || object.sort == FOLD_TEXT))
         return cs_fold_element(object, key);
     if (key.sort == FOLD_TEXT && !key.partial && key.len <= CS_FACT_NAME_BYTES)
@@ -165,7 +165,7 @@ static struct cs_folded of_variable(struct cs_parser *p, uint32_t decl)
     bool clear = var->values == 1 && var->changes == 0;
     for (uint32_t i = var->first; i && looked < CS_BINDS_FOLLOWED; looked++) {
         struct cs_bound b = p->binds.at[i - 1];
-        struct cs_folded v = cs_fold(p, b.node);
+        struct cs_folded v = cs_fold_node(p, b.node);
         /* A variable that changes is no constant, but may be what any of its values is. */
         if (clear || v.sort == FOLD_CHAIN)
             return v;
@@ -225,7 +225,7 @@ static struct cs_folded of_array(struct cs_parser *p, uint32_t list)
     struct cs_folded *to = cs_arena_alloc(&p->scratch, n * sizeof *to);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = cs_list_at(p, list, i);
-        struct cs_folded one = cs_fold(p, node & ~CS_SPREAD);
+        struct cs_folded one = cs_fold_node(p, node & ~CS_SPREAD);
         if (node & CS_SPREAD) {
             /* [...x] is x; anything longer is not followed. */
             if (n > 1)
@@ -278,7 +278,7 @@ static void join_add(struct cs_parser *p, uint32_t node, uint32_t count, struct 
     parts[--at] = node;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = at; i < count; i++)
-            join(j, cs_fold(p, parts[i]), false);
+            join(j, cs_fold_node(p, parts[i]), false);
         if (pass == 1 || !j->any || !(j->at = cs_fold_room(p, j->len)))
             return;
         *j = (struct joiner){.at = j->at};
@@ -306,7 +306,7 @@ static struct cs_folded of_template(struct cs_parser *p, uint32_t list)
     for (int pass = 0; pass < 2; pass++) {
         bool folded = false;
         for (uint32_t i = 0; i < n; i++) {
-            struct cs_folded v = cs_fold(p, cs_list_at(p, list, i));
+            struct cs_folded v = cs_fold_node(p, cs_list_at(p, list, i));
             folded |= i % 2 == 1 && (v.sort == FOLD_TEXT || v.sort == FOLD_NUMBER);
             join(&j, v, true);
         }
@@ -323,7 +323,7 @@ static struct cs_folded of_template(struct cs_parser *p, uint32_t list)
 
 static struct cs_folded of_either(struct cs_parser *p, const struct cs_node *v)
 {
-    struct cs_folded a = cs_fold(p, v->a), b = cs_fold(p, v->b);
+    struct cs_folded a = cs_fold_node(p, v->a), b = cs_fold_node(p, v->b);
     return a.sort == FOLD_CHAIN ? a : b.sort == FOLD_CHAIN ? b : nothing;
 }
 
@@ -340,7 +340,7 @@ static struct cs_folded find(struct cs_parser *p, uint32_t node)
     case NODE_NUM:
         return of_number(p, v.pos);
     case NODE_MEMBER:
-        return cs_fold_member(p, cs_fold(p, v.a), v.b);
+        return cs_fold_member(p, cs_fold_node(p, v.a), v.b);
     case NODE_INDEX:
         return of_index(p, &v);
     case NODE_CALL:
@@ -363,16 +363,16 @@ static struct cs_folded find(struct cs_parser *p, uint32_t node)
         return (struct cs_folded){.sort = FOLD_FUNC, .node = node};
     case NODE_HOLE:
     case NODE_REST:
-        return cs_fold(p, v.a);
+        return cs_fold_node(p, v.a);
     case NODE_ELEMENT:
-        return cs_fold_element(cs_fold(p, v.a),
+        return cs_fold_element(cs_fold_node(p, v.a),
                                (struct cs_folded){.sort = FOLD_NUMBER, .number = v.b});
     default:
         return nothing;
     }
 }
 
-struct cs_folded cs_fold(struct cs_parser *p, uint32_t node)
+struct cs_folded cs_fold_node(struct cs_parser *p, uint32_t node)
 {
     struct cs_folder *f = p->folder;
     if (f->state[node] != UNKNOWN)
@@ -432,7 +432,7 @@ void cs_fold_all(struct cs_parser *p)
         const struct cs_node *v = &p->nodes.at[i];
         /* What stands left of a '+' is only asked for by what is right of it. */
         if (v->kind != NODE_ADD || !(v->flags & NODE_INNER))
-            cs_fold(p, i);
+            cs_fold_node(p, i);
     }
 }
 
@@ -486,6 +486,6 @@ bool cs_chain_is(struct cs_parser *p, uint32_t link, const char *text)
 
 uint32_t cs_callee(struct cs_parser *p, uint32_t node)
 {
-    struct cs_folded v = cs_fold(p, p->nodes.at[node].a);
+    struct cs_folded v = cs_fold_node(p, p->nodes.at[node].a);
     return v.sort == FOLD_CHAIN ? v.link : 0;
 }

@@ -13,7 +13,7 @@ struct call {
 static struct cs_folded argument(const struct call *c, uint32_t i)
 {
     uint32_t node = cs_list_at(c->p, c->list, i);
-    return node & CS_SPREAD ? nothing : cs_fold(c->p, node);
+    return node & CS_SPREAD ? nothing : cs_fold_node(c->p, node);
 }
 
 static bool is_text(struct cs_folded v)
@@ -58,7 +58,7 @@ static struct cs_folded from_codes(const struct call *c)
 {
     uint32_t n = cs_list_len(c->p, c->list), first = cs_list_at(c->p, c->list, 0);
     if (n == 1 && (first & CS_SPREAD)) {
-        struct cs_folded v = cs_fold(c->p, first & ~CS_SPREAD);
+        struct cs_folded v = cs_fold_node(c->p, first & ~CS_SPREAD);
         return v.sort == FOLD_LIST ? of_codes(c, v.list, v.len) : nothing;
     }
     if (n == 0 || !cs_fold_steps(c->p, n))
@@ -179,6 +179,12 @@ struct cs_folded cs_fold_chars(struct cs_parser *p, struct cs_folded v)
     return chars(p, v);
 }
 
+static const char *find(const char *at, const char *end, struct cs_folded what)
+{
+    size_t n = (size_t)(end - at);
+    return what.len == 1 ? memchr(at, what.text[0], n) : memmem(at, n, what.text, what.len);
+}
+
 static struct cs_folded split(const struct call *c)
 {
     struct cs_folded v = c->object, by = argument(c, 0);
@@ -192,7 +198,7 @@ static struct cs_folded split(const struct call *c)
     uint32_t n = 0;
     const char *at = v.text, *end = v.text + v.len;
     for (;;) {
-        const char *hit = memmem(at, (size_t)(end - at), by.text, by.len);
+        const char *hit = find(at, end, by);
         list[n++] = cs_fold_text(at, (size_t)((hit ? hit : end) - at), (enum cs_via)v.via, false);
         if (!hit)
             break;
@@ -273,15 +279,14 @@ static struct cs_folded replaced(const struct call *c, bool all)
         return nothing;
     uint32_t hits = 0;
     const char *end = v.text + v.len, *hit;
-    for (const char *at = v.text;
-         (hits == 0 || all) && (hit = memmem(at, (size_t)(end - at), what.text, what.len));
+    for (const char *at = v.text; (hits == 0 || all) && (hit = find(at, end, what));
          at = hit + what.len)
         hits++;
     size_t len = v.len - (size_t)hits * what.len + (size_t)hits * by.len;
     char *text = cs_fold_room(c->p, len), *to = text;
     const char *at = v.text;
     for (; text && hits > 0; hits--) {
-        hit = memmem(at, (size_t)(end - at), what.text, what.len);
+        hit = find(at, end, what);
         memcpy(to, at, (size_t)(hit - at));
         to += hit - at;
         if (by.len)
@@ -527,7 +532,7 @@ struct cs_folded cs_fold_call(struct cs_parser *p, uint32_t node)
     const struct cs_node *n = &p->nodes.at[node];
     struct call c = {.p = p, .list = n->b};
     if (n->kind == NODE_IMPORT) {
-        struct cs_folded v = cs_fold(p, n->a);
+        struct cs_folded v = cs_fold_node(p, n->a);
         if (!is_text(v) || v.len > CS_FACT_NAME_BYTES)
             return nothing;
         return cs_fold_root(p, ROOT_IMPORT, cs_intern(p, cs_strn(v.text, v.len)));
@@ -543,11 +548,11 @@ struct cs_folded cs_fold_call(struct cs_parser *p, uint32_t node)
     const struct cs_node *callee = &p->nodes.at[n->a];
     if (callee->kind != NODE_MEMBER && callee->kind != NODE_INDEX)
         return nothing;
-    struct cs_folded key = callee->kind == NODE_INDEX ? cs_fold(p, callee->b) : nothing;
+    struct cs_folded key = callee->kind == NODE_INDEX ? cs_fold_node(p, callee->b) : nothing;
     struct cs_str name = is_text(key) ? cs_strn(key.text, key.len) : p->names.at[callee->b].text;
     if (callee->kind == NODE_INDEX && !is_text(key))
         return nothing;
-    c.object = cs_fold(p, callee->a);
+    c.object = cs_fold_node(p, callee->a);
     /* new TextDecoder().decode(bytes) */
     if (c.object.sort == FOLD_NONE && cs_str_is(name, "decode"))
         return bytes(&c);

@@ -3,8 +3,8 @@
  *
  * While the text is read, every expression leaves a node behind if anything is known of it: p->node
  * is the node of the expression that was read last, 0 if there is none. Nodes say what stands there
- * and nothing else. When everything has been read and the names are resolved, cs_fold says what a
- * node stands for: a constant (folded), a chain of members from a free name or an import on
+ * and nothing else. When everything has been read and the names are resolved, cs_fold_node says
+ * what a node stands for: a constant (folded), a chain of members from a free name or an import on
  * (through variables, patterns, require() and the like), a list, an object literal, or nothing.
  *
  * Everything is bounded: texts that folding makes by CS_FOLD_BYTES together, looking things up by
@@ -149,7 +149,7 @@ uint32_t cs_node_list(struct cs_parser *p, uint32_t mark);
 /* ---- when the names are resolved (cs_facts and what it calls) ---- */
 
 void cs_fold_all(struct cs_parser *p);
-struct cs_folded cs_fold(struct cs_parser *p, uint32_t node);
+struct cs_folded cs_fold_node(struct cs_parser *p, uint32_t node);
 /* Of a list: how many, and which. */
 uint32_t cs_list_len(const struct cs_parser *p, uint32_t list);
 uint32_t cs_list_at(const struct cs_parser *p, uint32_t list, uint32_t i);

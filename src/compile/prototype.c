@@ -39,7 +39,7 @@ void cs_prototype_member(struct cs_parser *p, uint32_t node)
 {
     static const char *const old[] = {"__defineGetter__", "__defineSetter__"};
     const struct cs_node *n = &p->nodes.at[node];
-    struct cs_folded v = cs_fold(p, node);
+    struct cs_folded v = cs_fold_node(p, node);
     bool set = (n->flags & NODE_WRITTEN) != 0;
     for (size_t i = 0; i < CS_COUNT(old) && n->kind == NODE_MEMBER; i++) {
         if (cs_str_is(p->names.at[n->b].text, old[i]))
@@ -79,7 +79,7 @@ void cs_prototype_call(struct cs_parser *p, uint32_t node, uint32_t link)
          !cs_part_is(p, p->links.at[l.up].atom, "Reflect")))
         return;
     uint32_t target = cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD;
-    struct cs_folded v = cs_fold(p, target);
+    struct cs_folded v = cs_fold_node(p, target);
     for (size_t i = 0; i < CS_COUNT(names); i++) {
         if (!cs_chain_is(p, link, names[i]))
             continue;

@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "front/approving.h"
 #include "front/card.h"
-#include "front/data.h"
+#include "front/policy_place.h"
 #include "front/table.h"
 #include "front/text.h"
 #include "front/verbs.h"
@@ -117,10 +117,11 @@ static int take(struct approvals *a, int argc, char **argv, size_t operands, str
 /* Who may answer what is a matter of the policy. */
 static int load_rules(struct approvals *a, struct cs_err *err)
 {
-    char config[CS_DATA_PATH], path[CS_DATA_PATH];
+    char config[CS_DATA_PATH];
+    struct cs_policy_place place;
     if (cs_data_config(a->config, config, err) < 0 ||
-        cs_data_policy(a->policy_file, config, path, err) < 0 ||
-        cs_policy_load(path[0] ? path : NULL, &a->policy, err) < 0)
+        cs_policy_place_find(a->policy_file, config, &place, err) < 0 ||
+        cs_policy_place_load(&place, &a->policy, err) < 0)
         return -1;
     a->rules = cs_policy_approvals(a->policy);
     return 0;

@@ -72,19 +72,24 @@ static struct cs_str text_of(struct lines *l, struct cs_json_val from, const cha
     return cs_json_str(cs_json_get(from, key), &l->arena);
 }
 
-static void take_tool(struct lines *l, struct cs_json_val from, struct cs_tool_view *t)
+static struct cs_str text_in(struct cs_json_val from, const char *key, struct cs_arena *arena)
+{
+    return cs_json_str(cs_json_get(from, key), arena);
+}
+
+void cs_assess_tool(struct cs_json_val from, struct cs_arena *arena, struct cs_tool_view *t)
 {
     struct cs_json_val hints = cs_json_get(from, "annotations"),
                        standing = cs_json_get(from, "standing");
-    struct cs_str server = text_of(l, from, "server"), tool = text_of(l, from, "tool");
-    struct cs_str server_ident = text_of(l, from, "server_ident"),
-                  ident = text_of(l, from, "ident");
+    struct cs_str server = text_in(from, "server", arena), tool = text_in(from, "tool", arena);
+    struct cs_str server_ident = text_in(from, "server_ident", arena),
+                  ident = text_in(from, "ident", arena);
     *t = (struct cs_tool_view){
         .target = {.server = server,
                    .server_ident = server_ident.len ? server_ident : server,
                    .tool = tool,
                    .ident = ident.len ? ident : tool},
-        .description = text_of(l, from, "description"),
+        .description = text_in(from, "description", arena),
         .input = cs_json_raw(cs_json_get(from, "input")),
         .annotated = cs_json_count(hints) > 0,
         .destructive = true,
@@ -138,7 +143,7 @@ static int take_line(struct lines *l, struct cs_str line, struct cs_assess_reque
         cs_arena_alloc(&l->arena, (cs_json_count(tools) + 1) * sizeof *views);
     struct cs_json_iter it = {0};
     while (cs_json_next(tools, &it, NULL, &item))
-        take_tool(l, item, &views[r->tool_count++]);
+        cs_assess_tool(item, &l->arena, &views[r->tool_count++]);
     r->tools = views;
     return 0;
 }

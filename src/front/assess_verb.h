@@ -20,6 +20,9 @@ void cs_assess_print(const struct cs_assess_args *args, const struct cs_verdict 
 /* SARIF 2.1.0. */
 void cs_assess_sarif(const struct cs_assess_args *args, const struct cs_policy *policy,
                      const struct cs_verdict *verdict, struct cs_buf *out);
+/* A tool as tests write it: {"server", "tool", "description"?, "input"?, "annotations"?, ...}; see
+ * assess_lines.c. What is left out is lent from `from`. */
+void cs_assess_tool(struct cs_json_val from, struct cs_arena *arena, struct cs_tool_view *tool);
 /* Programs as lines of JSON on stdin, verdicts as lines on stdout: one process for many. Runs the
  * loop. */
 int cs_assess_lines(const struct cs_assess_args *args, struct cs_world *world, uv_loop_t *loop,

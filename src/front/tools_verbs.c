@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "front/errand.h"
@@ -145,6 +146,8 @@ static void put_tool(struct cs_json_writer *w, const struct cs_tool *t)
     cs_json_put_str(w, t->description);
     cs_json_key(w, "risk");
     cs_json_put_z(w, risks[t->risk]);
+    cs_json_key(w, "standing");
+    cs_json_put_z(w, cs_tool_standing_name(cs_tool_standing(t)));
     put_flag(w, "read_only", t->read_only);
     put_flag(w, "destructive", t->destructive);
     cs_json_key(w, "learned");
@@ -178,6 +181,7 @@ static void list_text(const struct asking *a, const struct cs_catalogue *c)
     static const char *const styles[] = {
         [CS_TOOL_LOW] = "", [CS_TOOL_MEDIUM] = "\033[33m", [CS_TOOL_HIGH] = "\033[31m"};
     CS_AUTO(cs_table_done) struct cs_table table = {.columns = CS_COUNT(heads)};
+    bool changed = false;
     cs_table_add(&table, heads, "");
     for (size_t i = 0; i < cs_catalogue_count(c); i++) {
         const struct cs_tool *t = cs_catalogue_at(c, i);
@@ -185,14 +189,20 @@ static void list_text(const struct asking *a, const struct cs_catalogue *c)
             continue;
         CS_AUTO_BUF struct cs_buf name = {0};
         cs_buf_printf(&name, "%.*s.%.*s", CS_STR_ARG(t->server_ident), CS_STR_ARG(t->ident));
-        struct cs_str cells[] = {cs_buf_str(&name), cs_str(risks[t->risk]), summary(t)};
-        cs_table_add(&table, cells, styles[t->risk]);
+        enum cs_tool_standing standing = cs_tool_standing(t);
+        const char *risk =
+            standing == CS_TOOL_KNOWN ? risks[t->risk] : cs_tool_standing_name(standing);
+        struct cs_str cells[] = {cs_buf_str(&name), cs_str(risk), summary(t)};
+        cs_table_add(&table, cells, standing == CS_TOOL_KNOWN ? styles[t->risk] : "\033[1;31m");
+        changed |= standing == CS_TOOL_CHANGED;
     }
     size_t width = cs_table_width(stdout);
     if (table.rows > 1)
         cs_table_print(&table, stdout, width ? width : SUMMARY_MAX);
     else
         fprintf(stderr, "no tools are known\n");
+    if (changed)
+        fprintf(stderr, "'caisson tools look SERVER/TOOL' shows what changed\n");
 }
 
 static void then_list(struct cs_errand *s)
@@ -204,6 +214,20 @@ static void then_list(struct cs_errand *s)
     end(s, CS_EXIT_OK);
 }
 
+/* How tools stand is in the store, if there is one; nothing is made for that. */
+static const struct cs_settings *take_settings(const char *config, struct cs_settings *settings)
+{
+    char path[CS_DATA_PATH + 16], file[CS_DATA_PATH];
+    struct cs_err err = {0};
+    if (cs_data_dir(file, &err) < 0)
+        return NULL;
+    snprintf(path, sizeof path, "%s/caisson.db", file);
+    if (access(path, R_OK | W_OK) < 0 || cs_data_config(config, file, &err) < 0 ||
+        cs_settings_load(file, NULL, settings, &err) < 0)
+        return NULL;
+    return settings;
+}
+
 int cs_verb_tools_list(const struct cs_verb *verb, int argc, char **argv)
 {
     AUTO_ASKING a = {.session = {.wait = CS_WAIT_KNOWN, .then = then_list}};
@@ -211,7 +235,11 @@ int cs_verb_tools_list(const struct cs_verb *verb, int argc, char **argv)
     if (take(verb, argc, argv, &a, 1, &err) < 0)
         return cs_usage_error(verb, &err);
     a.session.server = a.operands.count ? a.operands.at[0] : NULL;
-    return cs_errand_run(verb, &a.session);
+    struct cs_settings settings = {0};
+    a.session.settings = take_settings(a.session.config, &settings);
+    int status = cs_errand_run(verb, &a.session);
+    cs_settings_done(&settings);
+    return status;
 }
 
 /* --- search --- */

@@ -117,6 +117,13 @@ static const struct cs_option login_options[] = {
 
 static const struct cs_option tools_list_options[] = {WAIT, OUTPUT, CONFIG, END};
 
+static const struct cs_option look_options[] = {
+    {"accept", 0, NULL, "you have looked at it: it may be called again as before", NULL, false},
+    WAIT,
+    OUTPUT,
+    CONFIG,
+    END};
+
 static const struct cs_option search_options[] = {
     {"limit", 'n', "N", "how many tools (default 5, at most 50)", NULL, false},
     {"offset", 0, "N", "how many of the best to skip", NULL, false},
@@ -553,6 +560,15 @@ static const struct cs_verb tools_verbs[] = {
      "  caisson tools show github.listCommits\n"
      "  caisson tools show /mcp-servers/github/index.ts\n",
      tools_list_options, cs_verb_tools_show, NULL, NULL},
+    {"tools look", "SERVER/TOOL", "what has become of a tool since somebody looked",
+     "A tool whose definition is another one than it was when its server was first listed, or when "
+     "somebody last looked, is asked for before every call. This prints the difference; --accept "
+     "says that you have looked, and it is known again.\n"
+     "\n"
+     "Examples:\n"
+     "  caisson tools look mail/send\n"
+     "  caisson tools look mail/send --accept\n",
+     look_options, cs_verb_tools_look, NULL, NULL},
     {"tools call", "SERVER.TOOL [JSON | @FILE | @- | NAME=VALUE...]", "call one tool",
      "Calls a tool through the same gate as a program's call: policy, schema, size and time. "
      "Arguments are an object in JSON (from a file with @FILE, from stdin with @-), or NAME=VALUE "
@@ -727,10 +743,14 @@ const struct cs_verb cs_verbs[] = {
      "An execution that is asked for again within cache.ttl is answered with what the first one "
      "answered, if all it did was to read.\n",
      no_options, cs_verb_tools, NULL, cache_verbs},
+    {"policy", "VERB", "who may do what: check it, explain it, test it",
+     "The policy says which tools may be called, which programs are risky, what may go where, and "
+     "how persons are asked. docs/policy.md describes it.\n",
+     no_options, cs_verb_tools, "Policy and privacy", cs_policy_verbs},
     {"privacy", "VERB", "what is personal or secret in a text",
      "What tools answer is looked through before a program sees it: it gets tokens such as "
      "[EMAIL_1], and tools get the values back. docs/privacy.md explains it.\n",
-     no_options, cs_verb_tools, "Privacy", privacy_verbs},
+     no_options, cs_verb_tools, NULL, privacy_verbs},
     {"stats", "", "figures of what ran: how much, how fast, how well",
      "From the data directory, whether anything runs or not: executions, errors, time, memory, "
      "calls of tools, answers from the cache, tokens saved. Figures are kept by the hour: all "

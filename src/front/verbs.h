@@ -46,6 +46,7 @@ struct cs_verb {
 /* All verbs; ends with a row without a name, like `subs`. */
 extern const struct cs_verb cs_verbs[];
 extern const struct cs_option cs_assess_options[]; /* assess_verb.c */
+extern const struct cs_verb cs_policy_verbs[];     /* policy_verb.c */
 
 /* The verb that the first words name ("tools", "search"), and in *used how many they are; NULL if
  * there is none. A verb with verbs of its own is answered if the second word is none of them. */
@@ -122,6 +123,7 @@ int cs_verb_tools(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_list(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_search(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_show(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_tools_look(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_call(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_tools_tree(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_config(const struct cs_verb *verb, int argc, char **argv);
@@ -153,6 +155,10 @@ int cs_verb_keys_create(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_cache_clear(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_privacy_scan(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_privacy_test(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_policy_check(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_policy_explain(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_policy_test(const struct cs_verb *verb, int argc, char **argv);
+int cs_verb_policy_default(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_list(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_revoke(const struct cs_verb *verb, int argc, char **argv);
 int cs_verb_keys_rotate(const struct cs_verb *verb, int argc, char **argv);

@@ -260,9 +260,21 @@ struct cs_flow_verdict cs_policy_flow(const struct cs_policy *policy, struct cs_
     return (struct cs_flow_verdict){.then = CS_GRANT_ALLOW};
 }
 
-size_t cs_policy_flow_count(const struct cs_policy *policy)
+void cs_policy_default_flows(struct cs_json_writer *w)
 {
-    return policy->flows->flow_count;
+    static const char *const grants[] = {"allow", "ask", "deny"};
+    cs_json_open(w, '[');
+    for (size_t i = 0; i < CS_COUNT(built_in); i++) {
+        cs_json_open(w, '{');
+        cs_json_key(w, "from");
+        cs_labels_json(built_in[i].from, w);
+        cs_json_key(w, "to");
+        cs_labels_json(built_in[i].to, w);
+        cs_json_key(w, "then");
+        cs_json_put_z(w, grants[built_in[i].then]);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
 }
 
 /* --- reading --- */

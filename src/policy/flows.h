@@ -102,6 +102,8 @@ struct cs_flow_verdict {
 struct cs_flow_verdict cs_policy_flow(const struct cs_policy *policy, struct cs_str principal,
                                       const struct cs_flow_source *came, size_t count,
                                       const struct cs_flow_sink *sink);
+/* The rules that are built in, as JSON. */
+void cs_policy_default_flows(struct cs_json_writer *w);
 /* Which of its labels make this one a part of the verdict; 0: it is none. For the card. */
 unsigned cs_flow_part(const struct cs_flow_verdict *verdict, const struct cs_flow_source *came,
                       const struct cs_flow_sink *sink);

@@ -71,7 +71,6 @@ unsigned cs_labels_guess(const struct cs_tool_view *tool, struct cs_str *why);
 bool cs_policy_matches(struct cs_str pattern, const struct cs_target *target);
 int cs_policy_read_grant(struct cs_json_val from, const char *where, enum cs_grant *into,
                          struct cs_err *err);
-size_t cs_policy_flow_count(const struct cs_policy *policy);
 void cs_risk_rules_free(struct cs_risk_rules *rules);
 void cs_flow_rules_free(struct cs_flow_rules *rules);
 

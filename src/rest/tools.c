@@ -72,6 +72,7 @@ static void put_name(struct cs_json_writer *w, const struct cs_tool *t)
     cs_buf_printf(&text, "/mcp-servers/%.*s/%.*s.ts", CS_STR_ARG(t->server), CS_STR_ARG(t->ident));
     cs_put_text(w, "path", cs_buf_str(&text));
     cs_put_text(w, "risk", cs_str(risks[t->risk]));
+    cs_put_text(w, "standing", cs_str(cs_tool_standing_name(cs_tool_standing(t))));
     const struct {
         const char *name;
         bool value;

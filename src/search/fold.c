@@ -70,7 +70,7 @@ static unsigned fold_wide(uint32_t c, uint32_t to[CS_FOLD_MAX])
     return 1;
 }
 
-unsigned cs_fold(uint32_t c, uint32_t to[CS_FOLD_MAX])
+unsigned cs_fold_char(uint32_t c, uint32_t to[CS_FOLD_MAX])
 {
     to[0] = c >= 'A' && c <= 'Z' ? c + 32 : c;
     if (c < 0x80)

@@ -34,7 +34,7 @@ static inline uint32_t cs_fold_take(struct cs_str *s)
 }
 
 /* Writes what stands for `c`, and returns how many characters that is: 0 for a nonspacing mark. */
-unsigned cs_fold(uint32_t c, uint32_t to[CS_FOLD_MAX]);
+unsigned cs_fold_char(uint32_t c, uint32_t to[CS_FOLD_MAX]);
 
 bool cs_fold_is_space(uint32_t c);
 bool cs_fold_is_punctuation(uint32_t c);

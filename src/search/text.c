@@ -28,7 +28,7 @@ static enum kind kind_at(struct cs_str s)
 static void append(struct cs_word *word, uint32_t c)
 {
     uint32_t folded[CS_FOLD_MAX];
-    unsigned n = cs_fold(c, folded);
+    unsigned n = cs_fold_char(c, folded);
     for (unsigned i = 0; i < n; i++) {
         char bytes[4];
         unsigned len = cs_utf8_put(bytes, folded[i]);

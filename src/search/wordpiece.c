@@ -218,7 +218,7 @@ size_t cs_wordpiece_split(const struct cs_wordpiece *w, struct cs_str text, uint
             continue;
         if (cs_fold_is_ideograph(c))
             end_word(&s);
-        unsigned n = w->fold ? cs_fold(c, folded) : 1;
+        unsigned n = w->fold ? cs_fold_char(c, folded) : 1;
         for (unsigned i = 0; i < n; i++)
             add_char(&s, folded[i]);
     }

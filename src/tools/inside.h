@@ -114,6 +114,8 @@ void cs_server_free(struct cs_server *server);
 void cs_server_save(struct cs_server *server);
 void cs_box_unref(struct cs_config_box *box);
 
+/* Whoever waits for servers goes on if they are there. */
+void cs_tools_check_awaits(struct cs_tools *tools);
 /* Connects to it, if that has not been done yet and can be done. */
 void cs_server_need(struct cs_server *server);
 void cs_tools_maybe_closed(struct cs_tools *tools);
@@ -143,8 +145,8 @@ void cs_tools_loaded(struct cs_tools *tools, struct cs_config_box *written,
 /* seen.c: it has been listed; the store is asked how its tools stand. */
 void cs_server_see(struct cs_server *server);
 void cs_server_unsee(struct cs_server *server); /* it is about to be freed */
-/* Is the store being asked about a server? Then its offer waits. */
-bool cs_tools_seeing(const struct cs_tools *tools);
+/* Is the store being asked how its tools stand? Then its offer waits, and who waits for it. */
+bool cs_server_seeing(const struct cs_server *server);
 
 /* learned.c */
 void cs_lessons_read(struct cs_server *server, const struct cs_cached *cached);

@@ -179,6 +179,8 @@ static void on_seen(void *ctx, const struct cs_err *err, const struct cs_seen_ro
     if (s->see_again)
         cs_server_see(s);
     watch_odd(s->tools);
+    if (!s->retired && !s->tools->closing)
+        cs_tools_check_awaits(s->tools);
 }
 
 static bool is_wanted(const struct cs_tool *tool, bool part)
@@ -228,12 +230,9 @@ void cs_server_unsee(struct cs_server *s)
     cs_seen_unref(s->seen);
 }
 
-bool cs_tools_seeing(const struct cs_tools *t)
+bool cs_server_seeing(const struct cs_server *s)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (t->servers[i]->seeing && (!t->servers[i]->seeing->part || t->servers[i]->see_again))
-            return true;
-    return false;
+    return s->seeing && (!s->seeing->part || s->see_again);
 }
 
 static void on_look(uv_timer_t *timer)

@@ -44,8 +44,6 @@ struct cs_server *cs_tools_server(struct cs_tools *t, struct cs_str name)
 
 /* --- the catalogue --- */
 
-static void check_awaits(struct cs_tools *t);
-
 static void publish(struct cs_tools *t)
 {
     struct cs_offer **offers = cs_calloc(t->count + 1, sizeof(struct cs_offer *));
@@ -65,7 +63,7 @@ static void publish(struct cs_tools *t)
     t->publish_err = err; /* the old one stays in use */
     t->unpublished = false;
     free(offers);
-    check_awaits(t);
+    cs_tools_check_awaits(t);
     if (next && t->changed)
         t->changed(t->changed_ctx);
 }
@@ -79,10 +77,14 @@ void cs_tools_set_watcher(struct cs_tools *t, void (*changed)(void *ctx), void *
 /* What has just been listed is shown when it is known how it stands. */
 static void on_publish(uv_timer_t *timer)
 {
-    if (cs_tools_seeing(timer->data))
+    struct cs_tools *t = timer->data;
+    bool waits = false;
+    for (size_t i = 0; i < t->count; i++)
+        waits |= cs_server_seeing(t->servers[i]);
+    if (waits)
         uv_timer_start(timer, on_publish, PUBLISH_MS, 0);
     else
-        publish(timer->data);
+        publish(t);
 }
 
 static void on_save(uv_timer_t *timer)
@@ -112,7 +114,7 @@ static void on_changed(void *ctx)
 {
     struct cs_server *s = ctx;
     if (!s->retired && !s->tools->closing)
-        check_awaits(s->tools);
+        cs_tools_check_awaits(s->tools);
 }
 
 static void set_text(struct cs_buf *buf, struct cs_str text)
@@ -143,7 +145,7 @@ static void on_listed(void *ctx, struct cs_str tools)
     } else if (!uv_is_active((uv_handle_t *)&s->tools->save_timer)) {
         uv_timer_start(&s->tools->save_timer, on_save, SAVE_MS, 0);
     }
-    check_awaits(s->tools);
+    cs_tools_check_awaits(s->tools);
 }
 
 static void on_log(void *ctx, struct cs_str level, struct cs_str text)
@@ -203,7 +205,7 @@ static bool settled(const struct cs_server *s, bool fresh)
     if (!s->config->enabled || s->config->problem.code || s->trouble.code)
         return true;
     if (fresh ? s->fresh : s->listed.len > 0)
-        return !s->tools->unpublished;
+        return !s->tools->unpublished && !cs_server_seeing(s);
     if (!s->client)
         return false;
     enum cs_client_state state = cs_client_info(s->client)->state;
@@ -264,7 +266,7 @@ static void need_servers(struct cs_await *a)
             cs_server_need(t->servers[i]);
 }
 
-static void check_awaits(struct cs_tools *t)
+void cs_tools_check_awaits(struct cs_tools *t)
 {
     for (struct cs_await *a = t->awaits; a; a = a->next)
         if (all_settled(t, a->server, a->fresh))
@@ -407,7 +409,7 @@ void cs_tools_loaded(struct cs_tools *t, struct cs_config_box *written,
     for (struct cs_await *a = t->awaits; a; a = a->next)
         need_servers(a); /* those that have just come, too */
     cs_calls_start(t);
-    check_awaits(t);
+    cs_tools_check_awaits(t);
     if (t->reload) {
         t->reload = false;
         cs_tools_load(t);

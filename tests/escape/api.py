@@ -23,9 +23,6 @@ MEMORY = {"typescript": 512 * MIB}
 PATIENCE = 60
 DOORS = ("rest", "mcp")
 
-# Ops of parts that do not exist yet.
-MISSING = {"submit": "no approvals yet", "approve": "no approvals yet", "run": "no approvals yet"}
-
 # Answers of REST that are no envelope, in the words of the manifest.
 PROBLEMS = {400: "validation", 401: "permission", 403: "permission", 404: "validation", 405: "protocol",
             408: "timeout", 409: "validation", 413: "validation", 415: "protocol", 422: "validation",
@@ -85,14 +82,6 @@ MUTATIONS = {"none": lambda export: export, "drop_middle": changed_lines(drop_mi
 
 class Broken(Exception):
     """The case or the harness is wrong, not the program."""
-
-
-def needs_more(text):
-    """Why a case cannot be played yet, or None."""
-    for op, why in MISSING.items():
-        if re.search(r'"op": "%s"' % op, text):
-            return why
-    return None
 
 
 class Answer:
@@ -195,12 +184,12 @@ class Server:
         return subprocess.run([self.binary, "audit", *words], env=self.env, cwd=self.state, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=30)
 
-    def key(self, user):
+    def key(self, user, tenant=None, role="execute"):
         """Whoever it is has a tenant of their own. The weak variant knows one user only, whatever the name."""
         if self.weak:
-            user = "everybody"
+            user, tenant = "everybody" if tenant is None else "operator", tenant and "everybody"
         if user not in self.keys:
-            done = subprocess.run([self.binary, "keys", "create", user, "--tenant", user, "--role", "execute"],
+            done = subprocess.run([self.binary, "keys", "create", user, "--tenant", tenant or user, "--role", role],
                                   env=self.env, cwd=self.state, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   timeout=30)
             found = re.search(rb"csk_[A-Za-z0-9]{16}_[A-Za-z0-9_-]{43}", done.stdout)
@@ -344,8 +333,10 @@ class Client:
 class Play:
     """One case at one door."""
 
-    def __init__(self, server, door, case, text, canaries):
+    def __init__(self, server, door, case, text, canaries, fixture):
         self.server, self.door, self.case, self.canaries = server, door, case, canaries
+        self.fixture = fixture
+        self.plans = {}
         self.script = json.loads(text)
         self.clients, self.sessions, self.answers, self.ids = {}, {}, {}, {}
         self.all, self.problems = [], []
@@ -395,6 +386,7 @@ class Play:
     # Steps
 
     def play(self):
+        self.fixture.forget()
         for step in self.script["steps"]:
             self.step(step, 0)
         for check in self.script["asserts"]:
@@ -424,7 +416,7 @@ class Play:
         """Programs go on their own way; everything else follows in order."""
         threads = []
         for one in step["steps"]:
-            if one["op"] == "execute":
+            if one["op"] in ("execute", "run"):
                 threads.append(self.thread(dict(one, aside=True), index))
             else:
                 self.step(one, index)
@@ -489,6 +481,73 @@ class Play:
         answers = [client.run(dict(request, **step["options"]), None),
                    client.run(dict(request, options=step["options"]), None)]
         return together(answers)
+
+    # A plan is a request that waits for a person; running it again is the same request again.
+
+    def operator(self, user):
+        """Somebody else of the same tenant, who may approve."""
+        tenant = "%s-%s-%s" % (user, self.case["id"], self.door)
+        return Client(self.server, "rest", self.server.key("op-" + tenant, tenant, "approve"))
+
+    def plan_request(self, step, session):
+        return {"code": step["code"], "language": step["language"], "timeout_ms": TIMEOUT_MS,
+                "session_id": self.sid(session)}
+
+    def pending(self, operator, patience=10):
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            reply = operator.rest("GET", "/approvals?state=pending")
+            rows = (reply.json() or {}).get("approvals") or []
+            if rows:
+                return rows[0]["id"]
+            time.sleep(0.05)
+        raise Broken("nobody is asked")
+
+    def do_submit(self, step):
+        """It is sent, and waits; its answer belongs to the first `run`."""
+        plan = {"step": step, "user": self.sessions[step["session"]][0], "box": []}
+        client, request = self.of(step), self.plan_request(step, step["session"])
+        operator = self.operator(plan["user"])
+
+        def run():
+            try:
+                plan["box"].append(client.run(request, None))
+            except (batch.Gone, OSError):
+                pass
+        plan["thread"] = threading.Thread(target=run, daemon=True)
+        plan["thread"].start()
+        plan["approval"] = self.pending(operator)
+        self.plans[step["as"]] = plan
+
+    def do_approve(self, step):
+        """Over REST. Who has asked tries first, with a key that may not."""
+        plan = self.plans[step["plan"]]
+        where, scope = "/approvals/" + plan["approval"], step.get("scope")
+        own = self.clients[plan["user"]].rest("POST", where, {"answer": "once"})
+        if own.status < 400:
+            self.problems.append("[%s] whoever asks approves its own: %.200r" % (self.door, own.body))
+        # A text or file that changes is tried against more than one use: the whole session.
+        answer = {"answer": "tool", "arguments": scope["args"]} if scope else \
+            {"answer": "session" if "TOCTOU" in self.case.get("class", "") else "once"}
+        reply = self.operator(plan["user"]).rest("POST", where, answer)
+        if reply.status != 200:
+            raise Broken("not approved: %d %.300r" % (reply.status, reply.body))
+        plan["thread"].join(PATIENCE)
+        if not plan["box"]:
+            raise batch.Gone("what was approved does not end")
+
+    def do_run(self, step):
+        plan = self.plans[step["plan"]]
+        # What has run already cannot be changed: it is the next one that must not use the same answer.
+        changed = "code" in step or "session" in step or "TOCTOU" in self.case.get("class", "")
+        if plan["box"] and not changed:
+            with self.lock:
+                if plan["box"]:
+                    return plan["box"].pop()
+        request = self.plan_request(dict(plan["step"], **({"code": step["code"]} if "code" in step else {})),
+                                    step.get("session", plan["step"]["session"]))
+        client = self.of(step) if "session" in step else self.clients[plan["user"]]
+        return client.run(request, None)
 
     def do_put_file(self, step):
         client, answers = self.of(step), []
@@ -559,7 +618,7 @@ class Play:
         if "host_file_absent" in a:
             return "%s is there" % a["host_file_absent"] if os.path.lexists(a["host_file_absent"]) else None
         if "ledger" in a:
-            return None  # a host check of the case, or of a case that cannot be played yet
+            return self.check_ledger(a)
         answer = self.answers.get(a["of"])
         if answer is None:
             return "%s has no answer" % a["of"]
@@ -575,6 +634,13 @@ class Play:
             return None
         return "%s: not '%s %s' but %s: %.300s" % (a["of"], a["assert"], a.get("value", ""),
                                                     answer.error or "a result", answer.texts[0])
+
+    def check_ledger(self, a):
+        """What the fixture has really done at this door."""
+        entries = self.fixture.read(self.fixture.ledger)
+        count = sum(a.get("value", "") in json.dumps(e) for e in entries)
+        holds = {"empty": not entries, "count": count == a.get("is"), "not_contains": not count}[a["ledger"]]
+        return None if holds else "the ledger of the fixture holds %s" % entries
 
     def judge_answers(self):
         expect = self.case["expect"]

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import time
 
 from resting import until
 from serving import make_key
@@ -66,7 +67,10 @@ def pending(t, d, key=None, count=1):
     """What is asked now, oldest first."""
     def look():
         found = d.get("/approvals?state=pending", key=key).json()["approvals"]
-        return found[::-1] if len(found) >= count else None
+        if len(found) >= count:
+            return found[::-1]
+        time.sleep(0.1)
+        return None
     return until(t, "a question", look)
 
 

@@ -279,7 +279,7 @@ def grants(t):
 def goes(t, code, *options):
     """Does it run without asking anybody?"""
     done = t.run(code, *options, *policy(t, SOON))
-    if done.status not in (0, 3):
+    if (done.status == 0) == ("for a person" in done.err):
         t.fail("status %d: %s" % (done.status, done.err))
     return done.status == 0
 
@@ -343,5 +343,6 @@ def test_a_tool_is_allowed_with_such_arguments_until_a_date(t):
     t.true(not goes(t, MAIL, *mail("team@house.example", "other")), "other arguments do not ask")
     # The definition is part of it: a server that says something else is looked at anew.
     t.file("mail.words", "Copies go to the seller of this tool.")
+    t.status(t.caisson("list"), 0)  # until then what it said last time counts
     t.true(not goes(t, MAIL, *mail("team@house.example")), "a changed definition does not ask")
     t.equal(len(sent()), 3, "mails")

@@ -16,7 +16,8 @@ from serving import Daemon
 
 def placeholder(path):
     return path.replace("{execution_id}", "ex_0").replace("{session_id}", "ses_0").replace("{artifact_id}", "art_0") \
-               .replace("{server}", "nobody").replace("{tool}", "x").replace("{path}", "x")
+               .replace("{server}", "nobody").replace("{tool}", "x").replace("{path}", "x") \
+               .replace("{approval_id}", "ap_0").replace("{grant_id}", "gr_0")
 
 
 def test_every_path_of_the_description_is_served(t):
@@ -54,7 +55,8 @@ def test_the_description_is_valid_and_answers_fit_it(t):
                              ("Trace", "/executions/%s/trace" % e["execution_id"]), ("Logs", "/executions/%s/logs" % e["execution_id"]),
                              ("ToolList", "/tools"), ("ToolsFound", "/tools/search?q=echo"), ("ToolsFound", "/tools/search"),
                              ("ServerList", "/servers"), ("SessionList", "/sessions"), ("SessionWithState", "/sessions/" + session["session_id"]),
-                             ("FileList", "/sessions/%s/files" % session["session_id"]), ("ArtifactList", "/artifacts"), ("Statistics", "/statistics")):
+                             ("FileList", "/sessions/%s/files" % session["session_id"]), ("ArtifactList", "/artifacts"),
+                             ("ApprovalList", "/approvals"), ("GrantList", "/grants"), ("Statistics", "/statistics")):
             answers.append((schema, d.get(path).json()))
         document = d.get("/openapi.json")
         t.file("openapi.json", document.body.decode())

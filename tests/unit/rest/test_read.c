@@ -198,9 +198,37 @@ static void times_and_names_are_written_plainly(void **state)
     assert_string_equal(cs_buf_cstr(&percent), "a%20b%0D%0A%22%2F%C3%A4~%00");
 }
 
+static void a_form_becomes_an_object(void **state)
+{
+    static const struct {
+        const char *form, *json; /* NULL: it cannot be read */
+    } rows[] = {
+        {"answer=once&card_hash=ab", "{\"answer\":\"once\",\"card_hash\":\"ab\"}"},
+        {"card_hash=ab&reason=a+b%21%26%3d&x=", "{\"card_hash\":\"ab\",\"reason\":\"a b!&=\"}"},
+        {"card_hash=&&", "{}"},
+        {"card_hash", "{}"},
+        {"answer=once", NULL},
+        {"", NULL},
+        {"card_hash=%", NULL},
+        {"card_hash=%2", NULL},
+        {"card_hash=%2g", NULL},
+        {"card%zz_hash=1", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < CS_COUNT(rows); i++) {
+        CS_AUTO_BUF struct cs_buf json = {0};
+        struct cs_err err = {0};
+        int status = cs_rest_form_json(cs_str(rows[i].form), &json, &err);
+        assert_int_equal(status, rows[i].json ? 0 : -1);
+        if (rows[i].json)
+            assert_string_equal(cs_buf_cstr(&json), rows[i].json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CS_TEST(a_form_becomes_an_object),
         CS_TEST_WITH(a_body_becomes_a_request, setup, teardown),
         CS_TEST_WITH(what_is_not_said_is_the_default, setup, teardown),
         CS_TEST_WITH(values_are_for_those_who_may_have_them, setup, teardown),

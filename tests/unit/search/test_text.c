@@ -153,7 +153,7 @@ static void letters_are_folded(void **state)
     };
     for (size_t i = 0; i < CS_COUNT(cases); i++) {
         uint32_t to[CS_FOLD_MAX] = {0};
-        assert_int_equal(cs_fold(cases[i].from, to), cases[i].count);
+        assert_int_equal(cs_fold_char(cases[i].from, to), cases[i].count);
         for (unsigned k = 0; k < cases[i].count; k++)
             assert_int_equal(to[k], cases[i].to[k]);
     }
