@@ -314,7 +314,9 @@ struct operand {
 static void part(struct cs_parser *p, struct operand *o, enum cs_node_kind kind, uint32_t b,
                  uint32_t at)
 {
-    p->nodes.at[o->node].flags |= NODE_INNER;
+    struct cs_node *n = &p->nodes.at[o->node];
+    if (n->kind != NODE_STR && n->kind != NODE_ADD && n->kind != NODE_TEMPLATE)
+        n->flags |= NODE_INNER;
     o->node = cs_node(p, kind, o->node, b, o->start);
     p->nodes.at[o->node].at = at;
     o->ex = EX_OTHER;

@@ -402,6 +402,8 @@ enum cs_st cs_statement(struct cs_parser *p)
 /* function (…) {…} without a name, which only a program may consist of. */
 static bool nameless_function(struct cs_parser *p)
 {
+    if (!cs_is(p, K_async) && !cs_is(p, K_function))
+        return false;
     struct cs_token first = p->tok, ahead = cs_peek(p);
     if (cs_is(p, K_async) && cs_tok_is(&ahead, K_function) && !ahead.nl) {
         p->tok = ahead;

@@ -111,6 +111,11 @@ struct cs_rule_view {
 };
 bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_view *view);
 
+/* What is done about a call of a tool that is known no longer than that: the level of tool-young or
+ * tool-changed, and what follows from it for this principal. */
+enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str principal,
+                                 enum cs_standing standing);
+
 /* default.json: what counts where the policy says nothing else. */
 struct cs_str cs_risk_defaults(void);
 
