@@ -132,6 +132,8 @@ int cs_risk_globs(struct cs_arena *arena, struct cs_json_val from, const char *w
 
 /* --- match.c --- */
 
+#define CS_VIA_JOINED "joined" /* of comments on lines that follow each other */
+
 struct cs_fact_seen {
     enum cs_fact_kind kind;
     bool cut; /* the name is longer than what is here */
