@@ -233,7 +233,7 @@ static void a_fact_is_told_once_at_its_first_place(void **state)
     (void)state;
     struct cs_compiled c = {0};
     struct cs_diag d;
-    assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, CS_STR("x => 1;\nfetch(1);\nfetch(2)"), &c, &d),
+    assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, CS_STR("x => 1;\natob(1);\natob(2)"), &c, &d),
                      0);
     assert_int_equal(c.fact_count, 1);
     assert_int_equal(c.facts[0].line, 2);
