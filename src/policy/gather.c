@@ -302,7 +302,6 @@ static void reach(struct cs_case *k, struct cs_fact_seen *f, bool *reached)
             continue;
         f->tools[f->tool_count++] = i;
         reached[i] = true;
-        k->labels |= k->tools[i].labels;
     }
 }
 
@@ -311,6 +310,16 @@ static unsigned labels_of(const struct cs_case *k, struct cs_str name)
     unsigned labels = 0;
     for (uint32_t i = 0; i < k->tool_count; i++)
         if (means(name, &k->tools[i].tool.target))
+            labels |= k->tools[i].labels;
+    return labels;
+}
+
+/* Of everything that is reached but this. */
+static unsigned labels_besides(const struct cs_case *k, struct cs_str name)
+{
+    unsigned labels = 0;
+    for (uint32_t i = 0; i < k->tool_count; i++)
+        if (!means(name, &k->tools[i].tool.target))
             labels |= k->tools[i].labels;
     return labels;
 }
@@ -327,6 +336,7 @@ static void read_flows(struct cs_case *k, struct cs_verdict *v)
             continue;
         f->from = labels_of(k, from);
         f->to = labels_of(k, to);
+        f->besides = labels_besides(k, from);
         flows[v->flow_count++] = (struct cs_evident_flow){from, to, f->line, f->column};
     }
 }

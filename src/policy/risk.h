@@ -144,7 +144,7 @@ struct cs_fact_seen {
     uint32_t secrets;      /* bits of enum cs_pii */
     uint32_t *tools;       /* indexes of the tools that it means */
     uint32_t tool_count;
-    unsigned from, to; /* labels of the ends of a flow */
+    unsigned from, to, besides; /* labels of the ends of a flow, and of what else is reached */
 };
 
 /* A case before the judge. */
@@ -159,7 +159,6 @@ struct cs_case {
     uint32_t start[CS_FACT_COUNT + 1]; /* where each kind begins */
     struct cs_reached *tools;          /* that facts mean */
     uint32_t tool_count;
-    unsigned labels; /* of all that are reached */
     uint64_t source_bytes, longest_line, modules;
     bool unreadable; /* all of it, or some */
 };

@@ -51,6 +51,11 @@ def tool(name, server="shop", **more):
 
 
 READ, WRITE = {"readOnlyHint": True}, {"destructiveHint": True}
+CRM = [tool("find", server="crm", description="Find a customer"), tool("send", server="mail", description="Send a mail"),
+       tool("fetch_page", server="web", description="Fetch a web page")]
+# What these are is said, so that the test does not depend on what is guessed.
+LABELLED = {"labels": {"crm/find": ["private"], "mail/send": ["egress"], "web/*": ["untrusted"], "shop/delete_all": ["destructive"], "shop/find": ["internal"]},
+            "tools": {"ask": ["shop/pay"], "deny": ["shop/close"]}}
 
 RULES = {
     "import-process": ("const { exec } = require('child_process'); exec('ls')", "import { createHash } from 'node:crypto'; return createHash('md5')",
@@ -131,7 +136,7 @@ RULES = {
                          {"code": "import { writeFile } from 'node:fs/promises'; await writeFile('/tmp/a', 'x')", "intent": "save the result"},
                          {"code": "import * as f from 'node:fs/promises'; const w = f['write' + 'File']; await w('/tmp/a', 'x')", "intent": "add two numbers"}),
     "permission-process": ({"code": "return require('child_process').exec('ls')", "intent": "sum up March"}, {"code": "return require('child_process').exec('ls')", "intent": "run the build"},
-                           {"code": "const m = 'child_' + 'process'; return require(m).exec('ls')", "intent": "sum up March"}),
+                           {"code": "const { exec } = require('child_process'); const e = exec; return e('ls')", "intent": "sum up March"}),
     "permission-environment": ({"code": "return process.env.A", "intent": "sum up March"}, {"code": "return process.env.A", "intent": "show the configuration"},
                                {"code": "const { env } = process; return env.A", "intent": "sum up March"}),
     "tool-unknown": ({"code": "return tools[inputs.s][inputs.t]({})", "tools": [tool("find", annotations=READ)]}, {"code": "return tools.shop.find({})", "tools": [tool("find", annotations=READ)]},
@@ -149,6 +154,19 @@ RULES = {
     "tool-open-untrusted": ({"code": "return tools.shop.find({})", "tools": [tool("find", annotations={"readOnlyHint": True, "openWorldHint": True}, trusted=False)]},
                             {"code": "return tools.shop.find({})", "tools": [tool("find", annotations={"readOnlyHint": True, "openWorldHint": True})]},
                             {"code": "const s = tools.shop; return s.find({})", "tools": [tool("find", annotations={"readOnlyHint": True, "openWorldHint": True}, trusted=False)]}),
+    "flow-out": ({"code": "const c = await tools.crm.find({ id: 1 }); await tools.mail.send({ body: c.name })", "tools": CRM},
+                 {"code": "const c = await tools.crm.find({ id: 1 }); await tools.mail.send({ body: 'hello' }); return c.name", "tools": CRM},
+                 {"code": "const { crm, mail: m } = tools; const f = crm.find; const all = [await f({})]; for (const x of all) await m['se' + 'nd']({ body: `${x.name}` })", "tools": CRM},
+                 {"code": "const get = async (id) => tools.crm.find({ id }); const r = await get(1); return tools.mail.send({ body: JSON.stringify({ r }) })", "tools": CRM}),
+    "flow-out-untrusted": ({"code": "const p = await tools.web.fetch_page({ url: inputs.u }); const c = await tools.crm.find({ id: p.id }); return tools.mail.send({ body: c.name })", "tools": CRM},
+                           {"code": "const c = await tools.crm.find({ id: 1 }); return tools.mail.send({ body: c.name })", "tools": CRM},
+                           {"code": "const [p, c] = await Promise.all([tools.web.fetch_page({}), tools.crm.find({})]); const t = p.text + c.name; return tools.mail.send({ body: t })", "tools": CRM}),
+    "tool-denied": ({"code": "return tools.shop.close({})", "tools": [tool("close", annotations=READ)]}, {"code": "return tools.shop.find({})", "tools": [tool("close", annotations=READ), tool("find", annotations=READ)]},
+                    {"code": "const { shop } = tools; return shop['clo' + 'se']({})", "tools": [tool("close", annotations=READ)]}),
+    "tool-asks": ({"code": "return tools.shop.pay({})", "tools": [tool("pay", annotations=READ)]}, {"code": "return tools.shop.find({})", "tools": [tool("pay", annotations=READ), tool("find", annotations=READ)]},
+                  {"code": "return tools[inputs.s].pay({})", "tools": [tool("pay", annotations=READ)]}),
+    "inputs-sensitive-out": ({"code": "return tools.mail.send({ body: inputs.b })", "tools": CRM, "sensitive_inputs": 1}, {"code": "return tools.crm.find({ id: inputs.b })", "tools": CRM, "sensitive_inputs": 1},
+                             {"code": "const m = tools.mail; return m.send({ body: inputs.b })", "tools": CRM, "sensitive_inputs": 3}),
     "history": ({"code": "return 1", "lately": 9, "lately_bad": 5}, {"code": "return 1", "lately": 9, "lately_bad": 4}, {"code": "return 2", "lately": 900, "lately_bad": 6}),
     "history-bad": ({"code": "return 1", "lately": 30, "lately_bad": 20}, {"code": "return 1", "lately": 300, "lately_bad": 20}, {"code": "return 1", "lately": 40, "lately_bad": 20}),
     "inputs-sensitive": ({"code": "return 1", "sensitive_inputs": 1}, {"code": "return 1"}, {"code": "return inputs", "sensitive_inputs": 9}),
@@ -159,7 +177,7 @@ RULES = {
 ASK = {"import-process", "import-network", "import-outside", "import-url", "eval", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
-       "invisible-turned", "tool-destructive-untrusted", "tool-young", "tool-changed", "history-bad", "unreadable"}
+       "invisible-turned", "tool-destructive-untrusted", "tool-young", "tool-changed", "flow-out-untrusted", "history-bad", "unreadable"}
 
 
 def test_each_rule_finds_what_it_must_and_not_what_is_near(t):
@@ -169,7 +187,8 @@ def test_each_rule_finds_what_it_must_and_not_what_is_near(t):
         programs[rule + "/found"], programs[rule + "/near"] = found, near
         for i, e in enumerate(evasions):
             programs["%s/evasion %d" % (rule, i + 1)] = e
-    verdicts = assess(t, programs)
+    t.file("policy.json", json.dumps(LABELLED))
+    verdicts = assess(t, programs, "--policy", "policy.json")
     wrong = []
     for name, v in verdicts.items():
         rule, what = name.split("/")
