@@ -439,15 +439,32 @@ static void why_policy(struct cs_gate_call *c, struct cs_buf *why, struct cs_str
     cs_buf_printf(why, "the policy wants a person to approve '%.*s'", CS_STR_ARG(pattern));
 }
 
+/* Who let the program run has seen how this tool is defined: nobody is asked twice. */
+static bool was_seen(const struct cs_gate_call *c)
+{
+    const struct cs_verdict *v = &c->run->result.verdict;
+    if (c->changed || !c->run->guarded || !c->run->guarded->approved)
+        return false;
+    for (uint32_t i = 0; i < v->tool_count; i++)
+        if (cs_str_eq(v->tools[i].tool.target.server, c->tool->server) &&
+            cs_str_eq(v->tools[i].tool.target.tool, c->tool->name))
+            return true;
+    return false;
+}
+
 static void why_standing(struct cs_gate_call *c, struct cs_buf *why, struct cs_str *rule)
 {
     enum cs_standing standing = cs_guard_view(c->tool).standing;
+    bool approved = c->run->guarded && c->run->guarded->approved;
+    if (was_seen(c) ||
+        cs_policy_standing(c->run->policy, c->run->principal, standing) == CS_GRANT_ALLOW)
+        standing = CS_STANDING_KNOWN;
     if (standing == CS_STANDING_CHANGED)
         also(why, rule, CS_STR("tools.changed"),
              "the tool's definition has changed, and nobody has looked at it since");
     else if (standing == CS_STANDING_YOUNG)
         also(why, rule, CS_STR("tools.young"), "the tool came only minutes ago");
-    else if (c->changed && c->run->guarded && c->run->guarded->approved)
+    else if (c->changed && approved)
         also(why, rule, CS_STR("tools.changed"),
              "the tool's definition has changed since the program was approved");
 }
