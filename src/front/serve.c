@@ -93,7 +93,7 @@ static void refuse_policy(struct cs_daemon *d, const struct cs_err *err)
     if (strcmp(d->policy_refused, err->msg) == 0)
         return;
     snprintf(d->policy_refused, sizeof d->policy_refused, "%s", err->msg);
-    cs_log_line(CS_LOG_ERROR, "policy", "not reloaded, the old one stays: %s", err->msg);
+    cs_log_line(CS_LOG_ERROR, "policy", "not reloaded, the old rules stay: %s", err->msg);
     cs_json_open(&w, '{');
     cs_json_key(&w, "error");
     cs_json_put_z(&w, err->msg);

@@ -285,16 +285,18 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts, const struct 
     close_case(&k, &all, asked, v);
 }
 
-void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
-                         uint32_t column, const struct cs_circumstances *c,
+void cs_judge_unreadable(const struct cs_policy *policy, const struct cs_unread *unread,
+                         struct cs_str facts, const struct cs_circumstances *c,
                          const struct cs_limits *asked, struct cs_arena *arena,
                          struct cs_verdict *v)
 {
     struct cs_case k = {.policy = policy, .c = c, .arena = arena};
     struct findings all = {0};
     open_case(&k, &all, v);
-    struct cs_finding *f = unreadable(&k, &all, CS_RISK_HIGH, shown(arena, why));
-    f->line = line;
-    f->column = column;
+    if (facts.len)
+        read_case(&k, facts, &all, v);
+    struct cs_finding *f = unreadable(&k, &all, CS_RISK_HIGH, shown(arena, unread->why));
+    f->line = unread->line;
+    f->column = unread->column;
     close_case(&k, &all, asked, v);
 }

@@ -88,9 +88,14 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts,
               const struct cs_circumstances *circumstances, const struct cs_limits *asked,
               struct cs_arena *arena, struct cs_verdict *verdict);
 
-/* The same of a program that its reader did not get through: `why`, and where (0: nowhere). */
-void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
-                         uint32_t column, const struct cs_circumstances *circumstances,
+/* Where its reader gave up. */
+struct cs_unread {
+    struct cs_str why;
+    uint32_t line, column; /* 0: nowhere */
+};
+/* The same of a program that was not read to its end; `facts` may be empty. */
+void cs_judge_unreadable(const struct cs_policy *policy, const struct cs_unread *unread,
+                         struct cs_str facts, const struct cs_circumstances *circumstances,
                          const struct cs_limits *asked, struct cs_arena *arena,
                          struct cs_verdict *verdict);
 

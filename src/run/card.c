@@ -282,9 +282,9 @@ static void put_call(struct cs_json_writer *w, struct cs_gate_call *c)
     put_hash(w, "definition_hash", hash);
     const struct cs_tool *before =
         c->changed ? cs_catalogue_find(c->run->catalogue, t->server, t->name) : NULL;
-    if (before)
-        put_cut(w, "definition_before", cs_utf8_cut(before->definition, DEFINITION_SHOWN),
-                before->definition.len);
+    struct cs_str old = before ? before->definition : cs_tool_before(t);
+    if (old.len)
+        put_cut(w, "definition_before", cs_utf8_cut(old, DEFINITION_SHOWN), old.len);
     cs_json_close(w, '}');
 }
 
