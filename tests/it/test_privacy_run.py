@@ -21,6 +21,8 @@ def people(t, privacy=None, policy=None, log="sent"):
     sent = os.path.join(t.dir, log)
     t.file("caisson.json", json.dumps({"mcpServers": {"people": {"command": sys.executable, "args": [PEOPLE, sent]}}}))
     rules = dict({"tools": policy} if policy else {}, **({"privacy": privacy} if privacy else {}))
+    if privacy or policy is None:
+        rules["approvals"] = {"timeout_s": 1}
     options = ["--policy", t.file("policy.json", json.dumps(rules))] if rules else []
 
     def was_sent(name=None):
@@ -124,7 +126,7 @@ return out;
         t.equal(len(out), 4)
         t.has(out[0][1], "[EMAIL_77] is no token")
         t.has(out[1][1], "[PERSON_9] is no token")
-        t.has(out[2][1], "approval required")
+        t.has(out[2][1], "the call was not approved: nobody answered within 1 s")
         t.has(out[3][1], "is not for 'people/send'")
         t.equal([c["status"] for c in e["calls"]], ["invalid", "invalid", "ok", "ok", "denied", "denied"])
         t.equal(sent("send"), [])
