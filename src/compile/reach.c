@@ -126,7 +126,7 @@ static struct cs_flow reference(struct cs_reach *r, uint32_t node)
 /* The text that a node stands for, as an atom, or K_NONE. */
 static uint32_t folded(struct cs_reach *r, uint32_t node)
 {
-    struct cs_folded f = cs_fold(r->p, node);
+    struct cs_folded f = cs_fold_node(r->p, node);
     if (f.sort != FOLD_TEXT || f.partial || !f.len)
         return K_NONE;
     return cs_intern(r->p, cs_arena_dup(&r->p->scratch, cs_strn(f.text, f.len)));
