@@ -586,10 +586,15 @@ struct cs_folded cs_fold_call(struct cs_parser *p, uint32_t node)
     const struct cs_node *callee = &p->nodes.at[n->a];
     if (callee->kind != NODE_MEMBER && callee->kind != NODE_INDEX)
         return nothing;
-    struct cs_folded key = callee->kind == NODE_INDEX ? cs_fold_node(p, callee->b) : nothing;
-    struct cs_str name = is_text(key) ? cs_strn(key.text, key.len) : p->names.at[callee->b].text;
-    if (callee->kind == NODE_INDEX && !is_text(key))
-        return nothing;
+    struct cs_str name = {0};
+    if (callee->kind == NODE_INDEX) {
+        struct cs_folded key = cs_fold_node(p, callee->b);
+        if (!is_text(key))
+            return nothing;
+        name = cs_strn(key.text, key.len);
+    } else {
+        name = p->names.at[callee->b].text;
+    }
     c.object = cs_fold_node(p, callee->a);
     /* new TextDecoder().decode(bytes) */
     if (c.object.sort == FOLD_NONE && cs_str_is(name, "decode"))
