@@ -289,8 +289,25 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
 {
     const struct cs_tool *t =
         run->catalogue ? cs_catalogue_find(run->catalogue, server, tool) : NULL;
-    if (t && !run->again)
+    if (run->again)
+        return;
+    if (t) {
         came(run, t, arguments, call);
+        return;
+    }
+    /* Its server has not said yet what it offers, or offers it no longer: it may be anything. */
+    CS_AUTO_BUF struct cs_buf place = {0};
+    place_of(arguments, &place);
+    const struct cs_came one = {
+        .server = server,
+        .server_ident = server,
+        .tool = tool,
+        .ident = tool,
+        .place = cs_buf_str(&place),
+        .labels = CS_LABEL_PRIVATE | CS_LABEL_UNTRUSTED,
+        .call = call,
+    };
+    note(inflow_of(run), &one);
 }
 
 /* --- and may go somewhere --- */

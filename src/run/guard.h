@@ -81,6 +81,7 @@ struct cs_guarded {
     unsigned char binding[32];    /* of it */
     bool allowed;                 /* the answer is yes, and it has its turn to wait for */
     bool approved;                /* a person, or a grant, let this program run */
+    bool listed;                  /* it has waited for what servers offer */
     bool must_ask;                /* its process ended while somebody was asked about it */
     bool wants_turn; /* it waits for one, which it gave back while somebody was asked */
     unsigned waits;  /* things that are asked about */
