@@ -89,7 +89,7 @@ struct cs_guarded {
     uint64_t since_ns, waited_ns; /* how long it waited for persons */
     struct cs_str facts;          /* of a program that is asked about, in the arena */
     struct cs_str by;             /* who let it run */
-    struct cs_str denied, advice; /* why it may not, if that is decided, and what to do */
+    struct cs_str denied;         /* why it may not, if that is decided */
     struct cs_refused_call *refused;
     struct cs_inflow came;         /* in this execution, */
     struct cs_reading *reading;    /* what the store has of it; NULL: it is not read now */
