@@ -116,6 +116,16 @@ static bool is_joined(uint32_t c, uint32_t last, uint32_t next)
     return joins(last) && (joins(next) || c == 0x200d);
 }
 
+/* Fillers and vowels of scripts that have such. */
+static bool in_script(uint32_t c, uint32_t last, uint32_t next)
+{
+    if (c == 0x115f || c == 0x1160)
+        return between(last, 0x1100, 0x11ff) || between(next, 0x1100, 0x11ff);
+    if (between(c, 0x17b4, 0x180f))
+        return between(last, 0x1780, 0x18af) && !cs_invisible(last);
+    return c == 0x34f && last >= 0x300;
+}
+
 bool cs_hidden(struct cs_str text, size_t at)
 {
     uint32_t c = char_at(text, at);
@@ -133,11 +143,7 @@ bool cs_hidden(struct cs_str text, size_t at)
         return !is_joined(c, last, next);
     if (c == 0x200e || c == 0x200f || c == 0x61c)
         return !goes_left(last) && !goes_left(next);
-    if (c == 0x115f || c == 0x1160)
-        return !between(last, 0x1100, 0x11ff) && !between(next, 0x1100, 0x11ff);
-    if (between(c, 0x17b4, 0x180f))
-        return !between(last, 0x1780, 0x18af) || cs_invisible(last);
-    return c != 0x34f || last < 0x300;
+    return !in_script(c, last, next);
 }
 
 void cs_visible(struct cs_str text, bool lines, struct cs_buf *out)

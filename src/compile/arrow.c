@@ -9,6 +9,7 @@
 /* '?' and ': T' behind a parameter, and the initialiser behind them. */
 static void parameter_rest(struct cs_parser *p, struct cs_group *g)
 {
+    uint32_t val = p->val;
     if (p->tok.kind == T_QUESTION) {
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
@@ -18,22 +19,26 @@ static void parameter_rest(struct cs_parser *p, struct cs_group *g)
         cs_type_annotation(p);
         g->arrow_only = true;
         if (cs_eat(p, T_ASSIGN)) {
-            uint32_t kept = p->cands.len;
-            cs_assign(p);
+            uint32_t kept = p->cands.len, target = val;
+            enum cs_ex ex = cs_assign(p);
+            val = cs_assigned(p, target, cs_value(p, ex));
             p->cands.len = kept;
         }
     }
+    p->val = val;
 }
 
 static void elements(struct cs_parser *p, struct cs_group *g)
 {
     uint32_t count = 0;
+    struct cs_items list = {0};
     g->group_only = true;
     while (p->tok.kind != T_RPAREN) {
         if (p->tok.kind == T_AT)
             cs_unexpected(p, "an expression");
         p->node = 0;
-        if (cs_eat(p, T_ELLIPSIS)) {
+        bool rest = cs_eat(p, T_ELLIPSIS);
+        if (rest) {
             g->ex = EX_OTHER;
             cs_assign(p);
             g->arrow_only |= !g->async;
@@ -41,6 +46,7 @@ static void elements(struct cs_parser *p, struct cs_group *g)
             g->ex = cs_assign(p);
         }
         parameter_rest(p, g);
+        cs_item(p, &list, p->val, 0, rest ? VAL_SPREAD : 0);
         count++;
         g->group_only = false;
         if (!cs_eat(p, T_COMMA))
@@ -49,6 +55,8 @@ static void elements(struct cs_parser *p, struct cs_group *g)
     }
     if (count > 1)
         g->ex = EX_OTHER;
+    g->items = list.first;
+    g->val = p->val;
 }
 
 /*
@@ -70,9 +78,12 @@ static void return_type(struct cs_parser *p, const struct cs_group *g)
     }
 }
 
-static void arrow_body(struct cs_parser *p, bool async)
+static void arrow_body(struct cs_parser *p, bool async, uint32_t parameters)
 {
     uint32_t ctx = p->ctx;
+    struct cs_fn_state state;
+    uint32_t value = cs_fn_begin(p, &state, p->tok.start);
+    p->vals.at[value].a = parameters;
     p->ctx &= ~(uint32_t)(CTX_GEN | CTX_ASYNC);
     if (async)
         p->ctx |= CTX_ASYNC;
@@ -82,8 +93,10 @@ static void arrow_body(struct cs_parser *p, bool async)
     } else {
         uint32_t mark = p->cands.len;
         cs_assign(p);
+        cs_returned(p, p->val);
         p->cands.len = mark;
     }
+    cs_fn_end(p, &state);
     p->ctx = ctx;
 }
 
@@ -91,7 +104,7 @@ static void arrow_rest(struct cs_parser *p, const struct cs_group *g)
 {
     if (p->tok.nl)
         cs_syntax_error(p, p->tok.start, "", "'=>' cannot start a line");
-    arrow_body(p, g->async);
+    arrow_body(p, g->async, g->items);
 }
 
 /* In a ? (b) : c => d the colon is that of the conditional, unless one more follows. */
@@ -130,7 +143,7 @@ static void became_arrow(struct cs_parser *p, const struct cs_group *g)
 
 enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
 {
-    uint32_t ctx = p->ctx, callee = p->last_ref;
+    uint32_t ctx = p->ctx, callee = p->last_ref, callee_val = p->val;
     struct cs_group g = {
         .opened = p->tok.start, .cands = p->cands.len, .async = async, .generic = generic};
     g.scope = cs_scope_open(p, false);
@@ -169,9 +182,11 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
         cs_unexpected(p, "'=>'");
     if (async) {
         p->refs.at[callee].flags |= REF_CALL;
+        p->val = cs_val(p, VAL_CALL, callee_val, g.items, g.opened);
         p->node = 0;
         return EX_OTHER;
     }
+    p->val = g.val;
     return g.ex == EX_REF || g.ex == EX_STRING || g.ex == EX_FUNC ? g.ex
            : g.ex == EX_ARROW                                     ? EX_FUNC
                                                                   : EX_OTHER;
@@ -181,7 +196,9 @@ enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool 
 {
     cs_scope_open(p, false);
     cs_declare(p, param->atom, DECL_VALUE, 0, param->start);
-    arrow_body(p, async);
+    struct cs_items list = {0};
+    cs_item(p, &list, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), 0, 0);
+    arrow_body(p, async, list.first);
     cs_scope_close(p);
     p->node = cs_node(p, NODE_FUNC, 0, 0, param->start);
     return EX_ARROW;

@@ -5,12 +5,13 @@ struct member {
     uint32_t start;
     struct cs_mark mark;
     uint32_t fn;
-    bool is_static, erased, accessor; /* erased: abstract or declare */
-    uint32_t gap;                     /* first byte of something blanked behind the name, or 0 */
+    bool is_static, erased, accessor, getter; /* erased: abstract or declare */
+    uint32_t gap; /* first byte of something blanked behind the name, or 0 */
 };
 
 struct class_body {
     uint32_t opened; /* behind its '{' */
+    uint32_t value;  /* in vals: its constructor */
     bool derived;
     bool closed_by_line; /* how the previous member ended */
 };
@@ -71,6 +72,7 @@ static void modifiers(struct cs_parser *p, struct class_body *c, struct member *
             m->fn |= FN_ASYNC;
         else
             m->accessor = true;
+        m->getter |= cs_is(p, K_get);
         cs_next(p);
         if (m->is_static && p->tok.kind == T_LBRACE)
             return;
@@ -84,10 +86,13 @@ static void modifiers(struct cs_parser *p, struct class_body *c, struct member *
 static void static_block(struct cs_parser *p)
 {
     uint32_t ctx = p->ctx, opened = p->tok.start;
+    struct cs_fn_state state;
     p->ctx = 0;
     cs_next(p);
     cs_scope_open(p, true);
+    cs_fn_begin(p, &state, opened);
     cs_statements(p, T_RBRACE);
+    cs_fn_end(p, &state);
     cs_scope_close(p);
     p->ctx = ctx;
     cs_close(p, T_RBRACE, opened);
@@ -123,7 +128,7 @@ static void drop_member(struct cs_parser *p, const struct member *m)
 }
 
 static void field(struct cs_parser *p, struct class_body *c, struct member *m,
-                  const struct cs_token *name)
+                  const struct cs_token *name, uint32_t atom)
 {
     uint32_t annotation = p->tok.start;
     bool initialised = false;
@@ -135,6 +140,7 @@ static void field(struct cs_parser *p, struct class_body *c, struct member *m,
         initialised = true;
         cs_scope_open(p, true);
         cs_assign(p);
+        cs_own_member(p, atom, p->val);
         cs_node_key(p, name->kind == T_NAME ? name->atom : (uint32_t)K_NONE);
         cs_scope_close(p);
         p->cands.len = cands;
@@ -155,14 +161,21 @@ static void field(struct cs_parser *p, struct class_body *c, struct member *m,
     }
 }
 
-static void method(struct cs_parser *p, struct class_body *c, struct member *m, bool constructor)
+static void method(struct cs_parser *p, struct class_body *c, struct member *m, bool constructor,
+                   uint32_t atom)
 {
     uint32_t fn = m->fn | FN_SIGNATURE_OK;
     if (constructor)
         fn |= FN_CTOR | (c->derived ? (uint32_t)FN_DERIVED : 0);
     c->closed_by_line = false;
-    if (cs_function_rest(p, fn, c->opened))
+    if (cs_function_rest(p, fn, c->opened)) {
+        if (constructor)
+            p->vals.at[c->value].a = p->vals.at[p->val].a;
+        if (m->getter)
+            p->vals.at[p->val].flags |= VAL_READ;
+        cs_own_member(p, atom, p->val);
         return;
+    }
     cs_semicolon(p);
     drop_member(p, m);
 }
@@ -184,18 +197,18 @@ static void member(struct cs_parser *p, struct class_body *c)
         return;
     }
     struct cs_token name = p->tok;
-    uint32_t atom = cs_property_name(p);
+    uint32_t atom = cs_property_name(p), key = name.kind == T_PRIVATE ? name.atom : atom;
     if ((p->tok.kind == T_QUESTION || p->tok.kind == T_BANG) && !p->tok.nl) {
         m.gap = p->tok.start;
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
     }
     if (p->tok.kind == T_LPAREN || p->tok.kind == T_LT)
-        method(p, c, &m, atom == K_constructor && !m.is_static && name.kind != T_LBRACK);
+        method(p, c, &m, atom == K_constructor && !m.is_static && name.kind != T_LBRACK, key);
     else if (m.accessor || m.fn)
         cs_unexpected(p, "'('");
     else
-        field(p, c, &m, &name);
+        field(p, c, &m, &name, key);
 }
 
 static bool heritage(struct cs_parser *p)
@@ -222,6 +235,8 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
 {
     uint32_t name = K_NONE, pos = p->tok.start;
     cs_deeper(p);
+    uint32_t value = cs_val(p, VAL_FN, 0, 0, pos);
+    p->vals.at[value].flags = VAL_CLASS;
     cs_next(p);
     struct cs_token ahead = cs_is(p, K_implements) ? cs_peek(p) : p->tok;
     if (cs_tok_ident(&p->tok) &&
@@ -232,14 +247,18 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
     } else if (need_name) {
         cs_unexpected(p, "the name of the class");
     }
-    if (name && declare_name)
+    if (name && declare_name) {
         cs_declare(p, name, DECL_CLASS, 0, pos);
+        cs_assigned(p, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), value);
+    }
     cs_scope_open(p, false);
-    if (name)
+    if (name) {
         cs_declare(p, name, DECL_VALUE, 0, pos);
+        cs_assigned(p, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), value);
+    }
     if (p->tok.kind == T_LT)
         cs_blank_type_parameters(p);
-    struct class_body body = {.derived = heritage(p)};
+    struct class_body body = {.derived = heritage(p), .value = value};
     uint32_t opened = p->tok.start, ctx = p->ctx;
     body.opened = p->tok.end;
     cs_expect(p, T_LBRACE, "'{'");
@@ -253,6 +272,7 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
     p->ctx = ctx;
     cs_close(p, T_RBRACE, opened);
     cs_scope_close(p);
+    p->val = value;
     p->depth--;
     return name;
 }

@@ -194,7 +194,6 @@ void cs_import_call(struct cs_parser *p, uint32_t node)
     }
     struct cs_str name = cs_strn(v.text, v.len);
     cs_fact_add(p, CS_FACT_IMPORT, name, "dynamic", CS_STR(""), pos);
-    cs_tool_import(p, name, pos);
     if (writable(name))
         cs_fact_add(p, CS_FACT_CODE, CS_STR("import"), "", CS_STR(""), pos);
 }

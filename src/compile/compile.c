@@ -44,6 +44,10 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .from = p->from,
         .cands = p->cands.len,
         .props = p->props.len,
+        .vals = p->vals.len,
+        .endless = p->endless.len,
+        .fn = p->fn,
+        .loops = p->loops,
         .scope = p->scope,
         .ctx = p->ctx,
         .depth = p->depth,
@@ -74,6 +78,9 @@ void cs_forget(struct cs_parser *p, const struct cs_mark *m)
     p->node = 0;
     p->cands.len = m->cands;
     p->props.len = m->props;
+    p->vals.len = m->vals;
+    p->endless.len = m->endless;
+    p->val = 0;
 }
 
 static void give_up(struct cs_parser *p, const struct cs_mark *m)
@@ -88,6 +95,8 @@ static void give_up(struct cs_parser *p, const struct cs_mark *m)
     p->ns_scope = m->ns_scope;
     p->super_end = m->super_end;
     p->ctor_scope = m->ctor_scope;
+    p->fn = m->fn;
+    p->loops = m->loops;
     p->seen.len = m->seen;
     p->seen_end = m->seen_end;
     cs_forget(p, m);
@@ -165,6 +174,8 @@ static void parser_done(struct cs_parser *p)
     free(p->seen.at);
     free(p->hidden.at);
     free(p->groups.at);
+    free(p->vals.at);
+    free(p->endless.at);
     free(p->props.at);
     free(p->cands.at);
     cs_buf_done(&p->text);
@@ -175,6 +186,7 @@ static void parser_done(struct cs_parser *p)
 static void read_all(struct cs_parser *p, struct cs_span code, struct cs_compiled *out)
 {
     cs_names_init(p);
+    cs_values_init(p);
     cs_scope_open(p, true);
     p->ctx = CTX_ASYNC | (p->kind == CS_COMPILE_PROGRAM ? (uint32_t)CTX_RETURN : 0);
     cs_blank(p, 0, code.start);

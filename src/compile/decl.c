@@ -9,7 +9,7 @@ void cs_note_export(struct cs_parser *p, uint32_t name, uint32_t local, uint32_t
         (struct cs_export){.kind = EXPORT_LOCAL, .name = name, .local = local, .pos = pos};
 }
 
-/* One bound name, in the way that `how` says. */
+/* One bound name, in the way that `how` says; it is p->val. */
 static void bind(struct cs_parser *p, const struct cs_token *name, uint32_t how, bool shorthand)
 {
     if (!cs_tok_ident(name))
@@ -25,28 +25,33 @@ static void bind(struct cs_parser *p, const struct cs_token *name, uint32_t how,
     case BIND_NSVAR:
         /* The variable is a property of its namespace, here as everywhere. */
         cs_declare(p, name->atom, DECL_NSVAR, p->ns - 1, name->start);
-        cs_refer(p, name, shorthand ? REF_SHORTHAND : 0);
+        p->val = cs_val(p, VAL_REF, cs_refer(p, name, shorthand ? REF_SHORTHAND : 0), 0, 0);
         p->needs_names = true;
         return;
     default:
         cs_declare(p, name->atom, DECL_VALUE, 0, name->start);
     }
+    p->val = cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0);
     if (p->from)
         *CS_PUSH(&p->binds) = (struct cs_bound){.decl = p->decls.len - 1, .node = p->from};
     if (how & BIND_EXPORTED)
         cs_note_export(p, name->atom, name->atom, name->start);
 }
 
-/* = x behind a binding of the name `key`, whose node is `hole`. */
+/*
+ * = x behind a binding of the name `key`, whose node is `hole`. Of p->val, a name or pattern, which
+ * afterwards holds both.
+ */
 static void initialiser(struct cs_parser *p, uint32_t hole, uint32_t key)
 {
     if (p->tok.kind != T_ASSIGN)
         return;
-    uint32_t mark = p->cands.len, from = p->from;
+    uint32_t mark = p->cands.len, from = p->from, target = p->val;
     cs_next(p);
     p->from = 0;
-    cs_assign(p);
+    enum cs_ex ex = cs_assign(p);
     p->from = from;
+    p->val = cs_val(p, VAL_ASSIGN, target, cs_value(p, ex), 0);
     p->cands.len = mark;
     cs_node_key(p, key);
     if (hole) {
@@ -66,11 +71,13 @@ static uint32_t hole(struct cs_parser *p, uint8_t flags)
 static void object_binding(struct cs_parser *p, uint32_t how)
 {
     uint32_t opened = p->tok.start, from = p->from;
+    struct cs_items items = {0};
     cs_next(p);
     while (p->tok.kind != T_RBRACE) {
         if (cs_eat(p, T_ELLIPSIS)) {
             p->from = from ? cs_node(p, NODE_REST, from, 0, p->tok.start) : 0;
             cs_binding(p, how);
+            cs_item(p, &items, p->val, K_NONE, VAL_NAMED | VAL_SPREAD);
         } else {
             struct cs_token name = p->tok;
             p->from = 0;
@@ -82,35 +89,39 @@ static void object_binding(struct cs_parser *p, uint32_t how)
             else
                 bind(p, &name, how, true);
             initialiser(p, 0, atom);
+            cs_item(p, &items, p->val, atom, VAL_NAMED);
         }
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->from = from;
     cs_close(p, T_RBRACE, opened);
+    p->val = cs_val(p, VAL_OBJECT, items.first, 0, 0);
 }
 
 static void array_binding(struct cs_parser *p, uint32_t how)
 {
-    uint32_t opened = p->tok.start, from = p->from, i = 0;
+    uint32_t opened = p->tok.start, from = p->from;
+    struct cs_items items = {0};
     cs_next(p);
     while (p->tok.kind != T_RBRACK) {
         if (cs_eat(p, T_COMMA)) {
-            i++;
+            items.count++;
             continue;
         }
         bool rest = cs_eat(p, T_ELLIPSIS);
         if (from)
-            p->from = rest ? cs_node(p, NODE_REST, from, i, p->tok.start)
-                           : cs_node(p, NODE_ELEMENT, from, i, p->tok.start);
-        i++;
+            p->from = rest ? cs_node(p, NODE_REST, from, items.count, p->tok.start)
+                           : cs_node(p, NODE_ELEMENT, from, items.count, p->tok.start);
         cs_binding(p, how);
         initialiser(p, 0, K_NONE);
+        cs_item(p, &items, p->val, 0, rest ? VAL_SPREAD : 0);
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->from = from;
     cs_close(p, T_RBRACK, opened);
+    p->val = cs_val(p, VAL_ARRAY, items.first, 0, 0);
 }
 
 void cs_binding(struct cs_parser *p, uint32_t how)
@@ -154,7 +165,7 @@ static bool parameter_modifiers(struct cs_parser *p)
     return any;
 }
 
-static void parameter(struct cs_parser *p, uint32_t fn)
+static void parameter(struct cs_parser *p, uint32_t fn, struct cs_items *list)
 {
     if (p->tok.kind == T_AT)
         cs_unexpected(p, "a parameter");
@@ -165,17 +176,22 @@ static void parameter(struct cs_parser *p, uint32_t fn)
         cs_unexpected(p, "a name");
     if (property)
         *CS_PUSH(&p->props) = p->tok.atom;
-    cs_eat(p, T_ELLIPSIS);
+    bool rest = cs_eat(p, T_ELLIPSIS);
     uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
     uint32_t value = p->from = hole(p, NODE_MAYBE);
     cs_binding(p, BIND_PARAM);
     p->from = from;
+    uint32_t bound = p->val;
     if (p->tok.kind == T_QUESTION) {
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
     }
     cs_type_annotation(p);
+    p->val = bound;
     initialiser(p, value, name);
+    cs_item(p, list, p->val, 0, rest ? VAL_SPREAD : 0);
+    if (property)
+        cs_own_member(p, name, cs_val(p, VAL_DECL, p->vals.at[bound].a, 0, 0));
 }
 
 /* `this: T` in front of the parameters, with its comma. */
@@ -190,17 +206,19 @@ static void this_parameter(struct cs_parser *p)
     cs_blank(p, start, p->prev_end);
 }
 
-static void parameters(struct cs_parser *p, uint32_t fn)
+static uint32_t parameters(struct cs_parser *p, uint32_t fn)
 {
     uint32_t opened = p->tok.start;
+    struct cs_items list = {0};
     cs_expect(p, T_LPAREN, "'('");
     this_parameter(p);
     while (p->tok.kind != T_RPAREN) {
-        parameter(p, fn);
+        parameter(p, fn, &list);
         if (!cs_eat(p, T_COMMA))
             break;
     }
     cs_close(p, T_RPAREN, opened);
+    return list.first;
 }
 
 void cs_function_body(struct cs_parser *p, uint32_t fn)
@@ -256,12 +274,14 @@ bool cs_function_rest(struct cs_parser *p, uint32_t fn, uint32_t class_open)
     uint32_t ctx = p->ctx, super_end = p->super_end, ctor_scope = p->ctor_scope,
              cands = p->cands.len;
     uint32_t props = p->props.len;
+    struct cs_fn_state state;
     cs_deeper(p);
     p->ctx = fn & FN_ASYNC ? CTX_ASYNC : 0;
     cs_scope_open(p, true);
     if (p->tok.kind == T_LT)
         cs_blank_type_parameters(p);
-    parameters(p, fn);
+    uint32_t value = cs_fn_begin(p, &state, p->tok.start), first = parameters(p, fn);
+    p->vals.at[value].a = first;
     if (p->tok.kind == T_COLON) {
         uint32_t start = p->tok.start;
         cs_next(p);
@@ -278,6 +298,7 @@ bool cs_function_rest(struct cs_parser *p, uint32_t fn, uint32_t class_open)
         place_properties(p, fn, props, body, class_open);
     }
     p->props.len = props;
+    cs_fn_end(p, &state);
     cs_scope_close(p);
     p->ctx = ctx;
     p->super_end = super_end;
@@ -317,6 +338,8 @@ enum cs_st cs_function_decl(struct cs_parser *p, uint32_t start, bool async, int
             cs_declare(p, local, DECL_TYPE, 0, pos);
         return ST_ERASED;
     }
+    if (local != K_$default)
+        cs_assigned(p, cs_val(p, VAL_DECL, declared, 0, 0), p->val);
     if (exported == EXPORT_YES && p->ns) {
         struct cs_str name = p->names.at[local].text;
         p->decls.at[declared].exported = true;
@@ -339,12 +362,14 @@ static void variable(struct cs_parser *p, uint32_t how)
     uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
     uint32_t value = p->from = hole(p, 0);
     cs_binding(p, how);
+    uint32_t bound = p->val;
     p->from = from;
     if (p->tok.kind == T_BANG && !p->tok.nl) {
         cs_blank(p, p->tok.start, p->tok.end);
         cs_next(p);
     }
     cs_type_annotation(p);
+    p->val = bound;
     initialiser(p, value, name);
 }
 

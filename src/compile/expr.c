@@ -38,9 +38,38 @@ static void refuse_closing_element(struct cs_parser *p)
                         "JSX is not supported");
 }
 
+/*
+ * What an expression of operators can be. A comparison is none of its operands; && || ?? bind less
+ * than it, everything else that keeps values binds more.
+ */
+struct operands {
+    uint32_t kept, last;
+    bool compared;
+};
+
+static void operator_value(struct cs_parser *p, struct operands *o, const char *op)
+{
+    if (op[0] == op[1] && (op[0] == '&' || op[0] == '|' || op[0] == '?')) {
+        o->kept = cs_join(p, o->kept, o->last);
+        o->last = 0;
+        o->compared = false;
+    } else if (op[0] == '=' || op[0] == '!' || op[0] == '<' || op[0] == '>' || op[0] == 'i') {
+        o->last = 0;
+        o->compared = true;
+    }
+}
+
+static enum cs_ex operands_end(struct cs_parser *p, const struct operands *o, enum cs_ex ex)
+{
+    p->val = o->kept ? cs_join(p, o->kept, o->last) : o->last;
+    return ex;
+}
+
+/* size: one case for each operator */
 static enum cs_ex binary(struct cs_parser *p)
 {
     enum cs_ex ex = cs_unary(p);
+    struct operands o = {.last = p->val};
     struct cs_run run = {.node = p->node};
     while (ex != EX_ARROW) {
         if (p->tok.kind == T_LT)
@@ -55,13 +84,14 @@ static enum cs_ex binary(struct cs_parser *p)
                 cs_type(p);
                 cs_blank(p, start, p->prev_end);
                 separate(p, start);
-                if (ex != EX_REF)
+                if (ex != EX_REF && ex != EX_STRING)
                     ex = EX_OTHER;
+                p->val = o.last;
                 continue;
             }
             if (!cs_is(p, K_instanceof) && (!cs_is(p, K_in) || (p->ctx & CTX_NO_IN))) {
                 p->node = cs_run_end(p, &run);
-                return ex;
+                return operands_end(p, &o, ex);
             }
             break;
         case T_BINOP:
@@ -74,12 +104,15 @@ static enum cs_ex binary(struct cs_parser *p)
             break;
         default:
             p->node = cs_run_end(p, &run);
-            return ex;
+            return operands_end(p, &o, ex);
         }
         struct cs_token op = p->tok;
+        operator_value(p, &o, p->src + p->tok.start);
         cs_next(p);
         cs_unary(p);
         cs_run_operand(p, &run, &op);
+        if (!o.compared)
+            o.last = cs_join(p, o.last, p->val);
         ex = EX_OTHER;
     }
     return ex;
@@ -105,13 +138,14 @@ static enum cs_ex false_branch(struct cs_parser *p)
     if (ex == EX_ARROW)
         return ex;
     if (p->tok.kind == T_ASSIGN || p->tok.kind == T_OPASSIGN || p->tok.kind == T_SLASHEQ) {
-        uint32_t target = p->node;
+        uint32_t target = p->node, to = p->val;
         if (ex == EX_REF)
             *CS_PUSH(&p->cands) = p->last_ref;
         cs_cands_write(p, mark);
         bool plain = p->tok.kind == T_ASSIGN;
         cs_next(p);
-        cs_assign(p);
+        ex = cs_assign(p);
+        p->val = cs_assigned(p, to, cs_value(p, ex));
         cs_node_assigned(p, target, plain);
     }
     return EX_OTHER;
@@ -120,12 +154,14 @@ static enum cs_ex false_branch(struct cs_parser *p)
 static enum cs_ex conditional(struct cs_parser *p)
 {
     enum cs_ex ex = binary(p);
+    uint32_t val = 0;
     /* a ? b : c ? d : e is a loop, so that long chains need no depth. */
     while (ex != EX_ARROW && p->tok.kind == T_QUESTION && !optional_marker(p)) {
         uint32_t ctx = p->ctx, question = p->tok.start;
         cs_next(p);
         p->ctx = (ctx | CTX_COLON) & ~(uint32_t)CTX_NO_IN;
         cs_assign(p);
+        val = cs_join(p, val, p->val);
         uint32_t first = p->node;
         p->ctx = ctx;
         if (p->tok.kind != T_COLON)
@@ -134,6 +170,8 @@ static enum cs_ex conditional(struct cs_parser *p)
         ex = false_branch(p);
         p->node = cs_node_either(p, first, p->node);
     }
+    if (val)
+        p->val = cs_join(p, val, p->val);
     return ex;
 }
 
@@ -155,6 +193,8 @@ void cs_restricted(struct cs_parser *p, enum cs_ex (*operand)(struct cs_parser *
 static enum cs_ex yield_operand(struct cs_parser *p)
 {
     cs_next(p);
+    cs_loop_leave(p);
+    p->val = 0;
     if (p->tok.nl)
         return EX_OTHER;
     switch (p->tok.kind) {
@@ -169,10 +209,13 @@ static enum cs_ex yield_operand(struct cs_parser *p)
     case T_STAR:
         cs_next(p);
         cs_assign(p);
+        cs_returned(p, p->val);
         return EX_OTHER;
     }
-    if (!cs_is(p, K_in))
+    if (!cs_is(p, K_in)) {
         cs_restricted(p, cs_assign);
+        cs_returned(p, p->val);
+    }
     return EX_OTHER;
 }
 
@@ -206,9 +249,10 @@ enum cs_ex cs_assign(struct cs_parser *p)
             break;
         bool plain = p->tok.kind == T_ASSIGN;
         cs_cands_write(p, mark);
-        uint32_t kept = plain ? p->cands.len : mark, target = p->node;
+        uint32_t kept = plain ? p->cands.len : mark, target = p->node, to = p->val;
         cs_next(p);
-        cs_assign(p);
+        enum cs_ex from = cs_assign(p);
+        p->val = cs_assigned(p, to, cs_value(p, from));
         cs_node_assigned(p, target, plain);
         p->cands.len = kept;
         ex = plain && ex != EX_OTHER ? EX_ASSIGN : EX_OTHER;
@@ -267,15 +311,36 @@ static void await_operator(struct cs_parser *p)
     if (!(p->ctx & CTX_ASYNC))
         cs_syntax_error(p, p->tok.start, "make the enclosing function async",
                         "await is only possible in an async function");
+    cs_loop_leave(p);
     cs_next(p);
 }
 
 static enum cs_ex postfix(struct cs_parser *p);
 
+/* What so many '!' make of p->val. */
+static uint32_t negated_value(struct cs_parser *p, uint32_t negated)
+{
+    uint32_t val = p->val;
+    if (!negated || !val)
+        return val;
+    if (val < VALUE_FIRST)
+        return (val == VALUE_TRUE) == (negated % 2 == 0) ? VALUE_TRUE : VALUE_FALSE;
+    val = cs_val(p, VAL_NOT, val, 0, 0);
+    return negated % 2 ? val : cs_val(p, VAL_NOT, val, 0, 0);
+}
+
+/* ! ~ + - ++ -- typeof void delete */
+static bool at_operator(const struct cs_parser *p)
+{
+    return p->tok.kind == T_BANG || p->tok.kind == T_TILDE || p->tok.kind == T_PLUS ||
+           p->tok.kind == T_MINUS || p->tok.kind == T_INCDEC || cs_is(p, K_typeof) ||
+           cs_is(p, K_void) || cs_is(p, K_delete);
+}
+
 enum cs_ex cs_unary(struct cs_parser *p)
 {
-    bool operators = false, update = false;
-    uint32_t flags = 0;
+    bool operators = false, update = false, lost = false;
+    uint32_t negated = 0, flags = 0;
     for (;;) {
         if (p->tok.kind == T_LT) {
             prefix_type(p);
@@ -283,10 +348,10 @@ enum cs_ex cs_unary(struct cs_parser *p)
         }
         if (cs_is(p, K_await)) {
             await_operator(p);
-        } else if (p->tok.kind == T_BANG || p->tok.kind == T_TILDE || p->tok.kind == T_PLUS ||
-                   p->tok.kind == T_MINUS || p->tok.kind == T_INCDEC || cs_is(p, K_typeof) ||
-                   cs_is(p, K_void) || cs_is(p, K_delete)) {
+        } else if (at_operator(p)) {
             update = p->tok.kind == T_INCDEC;
+            negated += p->tok.kind == T_BANG;
+            lost |= p->tok.kind == T_NAME;
             flags |= cs_node_operator(p);
             cs_next(p);
         } else {
@@ -297,6 +362,7 @@ enum cs_ex cs_unary(struct cs_parser *p)
     enum cs_ex ex = postfix(p);
     if (update && ex == EX_REF)
         p->refs.at[p->last_ref].flags |= REF_WRITE;
+    p->val = lost ? 0 : negated_value(p, negated);
     if (flags) {
         p->nodes.at[p->node].flags |= (uint8_t)flags;
         p->node = 0;
@@ -307,14 +373,16 @@ enum cs_ex cs_unary(struct cs_parser *p)
 /* One operand with its members and calls, while it is being read. */
 struct operand {
     enum cs_ex ex;
-    uint32_t start, node;
+    uint32_t start, node, val;
 };
 
 /* One more part, which stands at `at`. */
 static void part(struct cs_parser *p, struct operand *o, enum cs_node_kind kind, uint32_t b,
                  uint32_t at)
 {
-    p->nodes.at[o->node].flags |= NODE_INNER;
+    struct cs_node *n = &p->nodes.at[o->node];
+    if (n->kind != NODE_STR && n->kind != NODE_ADD && n->kind != NODE_TEMPLATE)
+        n->flags |= NODE_INNER;
     o->node = cs_node(p, kind, o->node, b, o->start);
     p->nodes.at[o->node].at = at;
     o->ex = EX_OTHER;
@@ -325,6 +393,7 @@ static void named_member(struct cs_parser *p, struct operand *o)
     if (p->tok.kind != T_NAME && p->tok.kind != T_PRIVATE)
         cs_unexpected(p, "a property name");
     struct cs_token name = p->tok;
+    o->val = cs_val(p, VAL_MEMBER, o->val, name.atom, 0);
     cs_next(p);
     part(p, o, NODE_MEMBER, name.atom, name.start);
     if (name.kind == T_PRIVATE)
@@ -335,10 +404,15 @@ static void computed_member(struct cs_parser *p, struct operand *o)
 {
     uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len;
     cs_next(p);
+    struct cs_token first = p->tok;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
-    cs_expr(p);
+    enum cs_ex ex = cs_expr(p);
     p->ctx = ctx;
     p->cands.len = mark;
+    uint32_t name = ex == EX_STRING ? p->last_str : (uint32_t)K_NONE;
+    if (first.kind == T_NUM && p->prev_end == first.end)
+        name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
+    o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->node);
     cs_close(p, T_RBRACK, opened);
     part(p, o, NODE_INDEX, p->node, opened);
 }
@@ -348,15 +422,20 @@ static void call(struct cs_parser *p, struct operand *o)
     uint32_t at = p->tok.start;
     if (o->ex == EX_REF)
         p->refs.at[p->last_ref].flags |= REF_CALL;
+    uint32_t callee = o->val, args;
     if (p->tok.kind == T_LPAREN) {
-        cs_arguments(p);
+        args = cs_arguments(p);
     } else {
         uint32_t mark = p->stack.len;
+        struct cs_items list = {0};
         cs_template(p);
+        cs_item(p, &list, p->val, 0, VAL_SPREAD);
+        args = list.first;
         *CS_PUSH(&p->stack) = p->node;
         p->list = cs_node_list(p, mark);
     }
     part(p, o, NODE_CALL, p->list, at);
+    o->val = cs_val(p, VAL_CALL, callee, args, o->start);
 }
 
 /* One suffix that `new` also takes; false if there is none. */
@@ -412,6 +491,7 @@ static void new_expr(struct cs_parser *p)
         if (!cs_is(p, K_target))
             cs_unexpected(p, "'target'");
         cs_next(p);
+        p->val = 0;
         p->node = 0;
         p->depth--;
         return;
@@ -421,6 +501,7 @@ static void new_expr(struct cs_parser *p)
     else
         o.ex = cs_primary(p);
     o.node = p->node;
+    o.val = p->val;
     while (p->tok.kind != T_TEMPLATE && member_suffix(p, &o))
         ;
     if (p->tok.kind == T_TEMPLATE) {
@@ -431,10 +512,10 @@ static void new_expr(struct cs_parser *p)
     }
     uint32_t at = p->tok.start;
     p->list = 0;
-    if (p->tok.kind == T_LPAREN)
-        cs_arguments(p);
+    uint32_t args = p->tok.kind == T_LPAREN ? cs_arguments(p) : 0;
     part(p, &o, NODE_NEW, p->list, at);
     p->node = o.node;
+    p->val = cs_val(p, VAL_NEW, o.val, args, o.start);
     p->depth--;
 }
 
@@ -450,6 +531,7 @@ static enum cs_ex postfix(struct cs_parser *p)
             return EX_ARROW;
     }
     o.node = p->node;
+    o.val = p->val;
     for (;;) {
         if (p->tok.kind == T_LPAREN)
             call(p, &o);
@@ -467,6 +549,7 @@ static enum cs_ex postfix(struct cs_parser *p)
         cs_next(p);
         o.ex = EX_OTHER;
     }
+    p->val = o.val;
     return o.ex;
 }
 
@@ -479,6 +562,7 @@ void cs_lhs(struct cs_parser *p)
         o.ex = cs_primary(p);
     }
     o.node = p->node;
+    o.val = p->val;
     for (;;) {
         if (p->tok.kind == T_LPAREN)
             call(p, &o);

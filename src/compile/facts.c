@@ -220,7 +220,6 @@ static void member_fact(struct cs_parser *p, uint32_t node, uint32_t link)
             cs_fact_add(p, CS_FACT_DYNAMIC, CS_STR("globalThis"), "", CS_STR(""), n->pos);
     }
     cs_fact_add(p, CS_FACT_MEMBER, cs_chain_text(p, link), "", CS_STR(""), n->pos);
-    cs_tool_chain(p, link, n->pos);
     env_fact(p, link, n->pos);
 }
 
@@ -234,7 +233,6 @@ static void call_fact(struct cs_parser *p, uint32_t node)
     if (p->links.at[link].root == ROOT_ANY)
         return;
     cs_fact_add(p, CS_FACT_CALL, cs_chain_text(p, link), "", CS_STR(""), pos);
-    cs_tool_chain(p, link, pos);
     env_fact(p, link, pos);
     if (cs_requires(p, link)) {
         struct cs_folded v = cs_fold_node(p, cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD);
@@ -251,7 +249,6 @@ static void import_facts(struct cs_parser *p)
         if (r->dynamic || !r->used)
             continue;
         cs_fact_add(p, CS_FACT_IMPORT, p->names.at[r->atom].text, "static", CS_STR(""), r->pos);
-        cs_tool_import(p, p->names.at[r->atom].text, r->pos);
     }
 }
 
@@ -333,6 +330,7 @@ void cs_facts(struct cs_parser *p, struct cs_compiled *out)
     for (uint32_t i = 1; i < count; i++)
         node_facts(p, i);
     seen_facts(p);
+    cs_reach(p);
     settle(p, &listing);
     p->listing = NULL;
 }

@@ -16,8 +16,4 @@ void cs_import_call(struct cs_parser *p, uint32_t node);
 void cs_prototype_member(struct cs_parser *p, uint32_t node);
 void cs_prototype_call(struct cs_parser *p, uint32_t node, uint32_t link);
 
-/* tools.c */
-void cs_tool_chain(struct cs_parser *p, uint32_t link, uint32_t pos);
-void cs_tool_import(struct cs_parser *p, struct cs_str specifier, uint32_t pos);
-
 #endif

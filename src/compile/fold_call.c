@@ -179,6 +179,12 @@ struct cs_folded cs_fold_chars(struct cs_parser *p, struct cs_folded v)
     return chars(p, v);
 }
 
+static const char *find(const char *at, const char *end, struct cs_folded what)
+{
+    size_t n = (size_t)(end - at);
+    return what.len == 1 ? memchr(at, what.text[0], n) : memmem(at, n, what.text, what.len);
+}
+
 static struct cs_folded split(const struct call *c)
 {
     struct cs_folded v = c->object, by = argument(c, 0);
@@ -192,7 +198,7 @@ static struct cs_folded split(const struct call *c)
     uint32_t n = 0;
     const char *at = v.text, *end = v.text + v.len;
     for (;;) {
-        const char *hit = memmem(at, (size_t)(end - at), by.text, by.len);
+        const char *hit = find(at, end, by);
         list[n++] = cs_fold_text(at, (size_t)((hit ? hit : end) - at), (enum cs_via)v.via, false);
         if (!hit)
             break;
@@ -273,15 +279,14 @@ static struct cs_folded replaced(const struct call *c, bool all)
         return nothing;
     uint32_t hits = 0;
     const char *end = v.text + v.len, *hit;
-    for (const char *at = v.text;
-         (hits == 0 || all) && (hit = memmem(at, (size_t)(end - at), what.text, what.len));
+    for (const char *at = v.text; (hits == 0 || all) && (hit = find(at, end, what));
          at = hit + what.len)
         hits++;
     size_t len = v.len - (size_t)hits * what.len + (size_t)hits * by.len;
     char *text = cs_fold_room(c->p, len), *to = text;
     const char *at = v.text;
     for (; text && hits > 0; hits--) {
-        hit = memmem(at, (size_t)(end - at), what.text, what.len);
+        hit = find(at, end, what);
         memcpy(to, at, (size_t)(hit - at));
         to += hit - at;
         if (by.len)

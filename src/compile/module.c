@@ -370,6 +370,8 @@ static void default_expression(struct cs_parser *p, uint32_t start, uint32_t end
     if (p->kind != CS_COMPILE_STRIP)
         p->ctx |= CTX_CLOSED;
     enum cs_ex ex = cs_assign(p);
+    if (p->val >= VALUE_FIRST)
+        cs_val(p, VAL_RETURN, p->val, 0, 0);
     p->ctx = ctx;
     p->cands.len = cands;
     uint32_t last = p->prev_end;

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "compile/compile.h"
 #include "compile/nodes.h"
+#include "compile/values.h"
 
 /* The first group is reserved: never a plain identifier. */
 /* clang-format off */
@@ -131,6 +132,7 @@ struct cs_decl {
     uint32_t atom, scope, aux, pos;
     uint32_t uses;
     uint32_t prev; /* while resolving: what it shadows */
+    uint32_t once; /* when all was read: the only value it gets, or 0 */
     enum cs_decl_kind kind;
     bool exported;  /* from its namespace */
     bool inherited; /* from an earlier block of the same name */
@@ -148,7 +150,7 @@ enum cs_ref_flag {
 
 struct cs_ref {
     uint32_t start, end, atom, scope, flags;
-    uint32_t decl; /* after resolving: index + 1, or 0 for a free name */
+    uint32_t decl; /* after resolving: index + 1, or 0 for a free name; DEAD: what it became */
 };
 
 struct cs_scope {
@@ -218,10 +220,11 @@ struct cs_group {
     uint32_t cands;          /* where its candidates start */
     uint32_t scope;
     bool async;
-    bool arrow_only;  /* something only parameters have */
-    bool group_only;  /* empty, or with a trailing comma: no expression */
-    uint32_t generic; /* offset + 1 of the '<' before it */
-    int ex;           /* enum cs_ex of its only element */
+    bool arrow_only;     /* something only parameters have */
+    bool group_only;     /* empty, or with a trailing comma: no expression */
+    uint32_t generic;    /* offset + 1 of the '<' before it */
+    int ex;              /* enum cs_ex of its only element */
+    uint32_t items, val; /* the first of its elements in vals; the value of the last */
 };
 
 #define CS_VEC(type)       \
@@ -269,8 +272,9 @@ enum cs_st {
 struct cs_mark {
     struct cs_token tok;
     uint32_t prev_end, edits, refs, decls, scopes, specs, reqs, exports, aliases, homes, merges,
-        nodes, lists, stack, binds, writes, cands, props;
-    uint32_t seen, seen_end, node, from;
+        nodes, lists, stack, binds, writes, cands, props, vals, endless;
+    uint32_t seen, seen_end, node, from, fn;
+    struct cs_loop *loops;
     uint32_t scope, ctx, depth, ns, ns_scope, super_end, ctor_scope;
 };
 
@@ -288,10 +292,13 @@ struct cs_parser {
     uint32_t super_end;  /* behind the first super(...) statement of a constructor body */
     uint32_t ctor_scope; /* the body that such a statement must stand in */
     uint32_t last_ref, last_str;
-    uint32_t generic;   /* offset + 1 of the '<' of type parameters that end before this '(' */
-    uint32_t moved;     /* the last such whose '(' has moved up */
-    uint64_t given_up;  /* bytes read again after failed attempts */
-    uint32_t generated; /* namespaces so far */
+    uint32_t val;          /* of the last expression: index in vals, or 0 */
+    uint32_t fn;           /* the function that is being read: index in vals, or 0 */
+    struct cs_loop *loops; /* the innermost one */
+    uint32_t generic;      /* offset + 1 of the '<' of type parameters that end before this '(' */
+    uint32_t moved;        /* the last such whose '(' has moved up */
+    uint64_t given_up;     /* bytes read again after failed attempts */
+    uint32_t generated;    /* namespaces so far */
     const char *generated_prefix;
 
     jmp_buf *trial, *fatal;
@@ -331,6 +338,8 @@ struct cs_parser {
     bool nested;             /* this is code in a constant of other code */
     uint32_t constants_read; /* of code in it */
     CS_VEC(struct cs_group) groups;
+    CS_VEC(struct cs_val) vals;
+    CS_VEC(struct cs_endless) endless;
     CS_VEC(uint32_t) props; /* parameter properties of the constructors being read */
     CS_VEC(uint32_t) cands; /* references that are binding targets if a pattern is */
 
@@ -463,7 +472,9 @@ void cs_blank_type_parameters(struct cs_parser *p);
 /* Type arguments in an expression: true if there were, and they are blanked. */
 bool cs_try_type_arguments(struct cs_parser *p);
 
-/* expr.c, primary.c, arrow.c */
+/* expr.c, primary.c, arrow.c. p->val is the value of what was read. */
+/* values.c: p->val, or the string that was read. */
+uint32_t cs_value(struct cs_parser *p, enum cs_ex ex);
 enum cs_ex cs_expr(struct cs_parser *p);
 enum cs_ex cs_assign(struct cs_parser *p);
 enum cs_ex cs_unary(struct cs_parser *p);
@@ -475,8 +486,8 @@ bool cs_prefix_breaks(struct cs_parser *p);
 void cs_lhs(struct cs_parser *p);
 enum cs_ex cs_primary(struct cs_parser *p);
 enum cs_ex cs_template(struct cs_parser *p);
-/* Behind '(' to behind ')'. p->list is the list of their nodes. */
-void cs_arguments(struct cs_parser *p);
+/* Behind '(' to behind ')'; the first of them in vals. p->list is the list of their nodes. */
+uint32_t cs_arguments(struct cs_parser *p);
 enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic);
 enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool async);
 /* After `async`, with an attempt: type parameters and then '('. */

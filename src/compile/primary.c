@@ -5,12 +5,14 @@ enum cs_ex cs_template(struct cs_parser *p)
 {
     uint32_t start = p->tok.start, from = start, end, ctx = p->ctx, mark = p->stack.len;
     bool plain = true;
+    uint32_t val = 0;
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     while (!cs_lex_template(p, p->tok.end, &end)) {
         plain = false;
         *CS_PUSH(&p->stack) = cs_node_piece(p, from, end - 1);
         cs_lex_start(p, end);
         cs_expr(p);
+        val = cs_join(p, val, p->val);
         cs_node_inner(p, p->node);
         *CS_PUSH(&p->stack) = p->node;
         if (p->tok.kind != T_RBRACE)
@@ -18,6 +20,7 @@ enum cs_ex cs_template(struct cs_parser *p)
         from = p->tok.start;
     }
     p->ctx = ctx;
+    p->val = val;
     cs_lex_start(p, end);
     if (!plain) {
         *CS_PUSH(&p->stack) = cs_node_piece(p, from, end);
@@ -29,14 +32,16 @@ enum cs_ex cs_template(struct cs_parser *p)
     return EX_STRING;
 }
 
-void cs_arguments(struct cs_parser *p)
+uint32_t cs_arguments(struct cs_parser *p)
 {
     uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->cands.len, list = p->stack.len;
+    struct cs_items args = {0};
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RPAREN) {
         bool spread = cs_eat(p, T_ELLIPSIS);
-        cs_assign(p);
+        enum cs_ex ex = cs_assign(p);
+        cs_item(p, &args, args.count ? p->val : cs_value(p, ex), 0, spread ? VAL_SPREAD : 0);
         *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         p->cands.len = mark;
         if (!cs_eat(p, T_COMMA))
@@ -45,26 +50,31 @@ void cs_arguments(struct cs_parser *p)
     p->ctx = ctx;
     cs_close(p, T_RPAREN, opened);
     p->list = cs_node_list(p, list);
+    return args.first;
 }
 
 enum cs_ex cs_array_literal(struct cs_parser *p)
 {
     uint32_t opened = p->tok.start, ctx = p->ctx, list = p->stack.len;
+    struct cs_items items = {0};
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RBRACK) {
         if (cs_eat(p, T_COMMA)) {
+            items.count++;
             *CS_PUSH(&p->stack) = 0;
             continue;
         }
         bool spread = cs_eat(p, T_ELLIPSIS);
         cs_assign(p);
+        cs_item(p, &items, p->val, 0, spread ? VAL_SPREAD : 0);
         *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RBRACK, opened);
+    p->val = cs_val(p, VAL_ARRAY, items.first, 0, 0);
     p->node = cs_node(p, NODE_ARRAY, 0, cs_node_list(p, list), opened);
     return EX_PATTERN;
 }
@@ -127,15 +137,17 @@ static uint32_t method_modifiers(struct cs_parser *p, bool *accessor)
     return fn;
 }
 
-static void property(struct cs_parser *p)
+static void property(struct cs_parser *p, struct cs_items *items)
 {
-    bool accessor = false;
+    bool accessor = false, get = cs_is(p, K_get);
     uint32_t fn = method_modifiers(p, &accessor), mark = p->cands.len;
     struct cs_token name = p->tok;
     uint32_t atom = cs_property_name(p);
     *CS_PUSH(&p->stack) = atom;
     if (p->tok.kind == T_LPAREN || p->tok.kind == T_LT) {
         cs_function_rest(p, fn, 0);
+        if (accessor && get && p->val)
+            p->vals.at[p->val].flags |= VAL_READ;
         p->cands.len = mark;
         p->node = 0;
     } else if (fn || accessor) {
@@ -144,14 +156,16 @@ static void property(struct cs_parser *p)
         cs_assign(p);
         cs_node_key(p, atom);
     } else if (cs_tok_ident(&name)) {
-        uint32_t ref = cs_refer(p, &name, REF_SHORTHAND);
+        uint32_t ref = cs_refer(p, &name, REF_SHORTHAND), val = cs_val(p, VAL_REF, ref, 0, 0);
         *CS_PUSH(&p->cands) = ref;
         p->node = 0;
+        p->val = val;
         if (cs_eat(p, T_ASSIGN)) {
             mark = p->cands.len;
             p->refs.at[ref].flags |= REF_WRITE;
             cs_assign(p);
             p->cands.len = mark;
+            p->val = cs_val(p, VAL_ASSIGN, val, p->val, 0);
             cs_node_key(p, atom);
         } else {
             p->node = cs_node(p, NODE_REF, ref, 0, name.start);
@@ -160,12 +174,14 @@ static void property(struct cs_parser *p)
         p->tok.kind == T_RBRACE || p->tok.kind == T_COMMA ? cs_unexpected(p, "':'")
                                                           : cs_unexpected(p, "':' or '('");
     }
+    cs_item(p, items, p->val, atom, VAL_NAMED);
     *CS_PUSH(&p->stack) = p->node;
 }
 
 enum cs_ex cs_object_literal(struct cs_parser *p)
 {
     uint32_t opened = p->tok.start, ctx = p->ctx, list = p->stack.len;
+    struct cs_items items = {0};
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     cs_next(p);
     while (p->tok.kind != T_RBRACE) {
@@ -173,23 +189,25 @@ enum cs_ex cs_object_literal(struct cs_parser *p)
             cs_unexpected(p, "a property");
         if (cs_eat(p, T_ELLIPSIS)) {
             cs_assign(p);
+            cs_item(p, &items, p->val, K_NONE, VAL_NAMED | VAL_SPREAD);
             *CS_PUSH(&p->stack) = K_NONE;
             *CS_PUSH(&p->stack) = p->node | CS_SPREAD;
         } else {
-            property(p);
+            property(p, &items);
         }
         if (!cs_eat(p, T_COMMA))
             break;
     }
     p->ctx = ctx;
     cs_close(p, T_RBRACE, opened);
+    p->val = cs_val(p, VAL_OBJECT, items.first, 0, 0);
     p->node = cs_node(p, NODE_OBJECT, 0, cs_node_list(p, list), opened);
     return EX_PATTERN;
 }
 
 enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
 {
-    uint32_t start = p->tok.start;
+    uint32_t start = p->tok.start, declared = 0;
     cs_next(p);
     uint32_t fn = async ? FN_ASYNC : 0;
     if (cs_eat(p, T_STAR))
@@ -197,9 +215,12 @@ enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
     cs_scope_open(p, false);
     if (cs_tok_ident(&p->tok)) {
         cs_declare(p, p->tok.atom, DECL_VALUE, 0, p->tok.start);
+        declared = p->decls.len;
         cs_next(p);
     }
     cs_function_rest(p, fn, 0);
+    if (declared)
+        p->val = cs_assigned(p, cs_val(p, VAL_DECL, declared - 1, 0, 0), p->val);
     cs_scope_close(p);
     p->node = cs_node(p, NODE_FUNC, fn, 0, start);
     return EX_FUNC;
@@ -226,7 +247,9 @@ static void dynamic_import(struct cs_parser *p, uint32_t start)
     if (p->kind != CS_COMPILE_STRIP)
         cs_insert_text(p, start, "$");
     cs_arguments(p);
-    p->node = cs_node(p, NODE_IMPORT, cs_list_at(p, p->list, 0) & ~CS_SPREAD, 0, start);
+    uint32_t from = cs_list_at(p, p->list, 0) & ~CS_SPREAD;
+    p->node = cs_node(p, NODE_IMPORT, from, 0, start);
+    p->val = cs_val(p, VAL_IMPORT, from, 0, start);
 }
 
 static enum cs_ex import_expr(struct cs_parser *p)
@@ -249,6 +272,7 @@ static enum cs_ex import_expr(struct cs_parser *p)
         cs_blank(p, dot, p->tok.end);
     }
     cs_next(p);
+    p->val = 0;
     p->node = cs_node(p, NODE_META, 0, 0, start);
     return EX_OTHER;
 }
@@ -271,6 +295,7 @@ static enum cs_ex async_expr(struct cs_parser *p)
     if (p->tok.kind == T_ARROW && !p->tok.nl)
         return cs_arrow_one(p, &name, false);
     p->last_ref = cs_refer(p, &name, 0);
+    p->val = cs_val(p, VAL_REF, p->last_ref, 0, 0);
     p->node = 0;
     if (p->tok.nl)
         return EX_REF;
@@ -293,6 +318,7 @@ static enum cs_ex name_expr(struct cs_parser *p)
     if (p->tok.kind == T_ARROW && !p->tok.nl)
         return cs_arrow_one(p, &name, false);
     p->last_ref = cs_refer(p, &name, 0);
+    p->val = cs_val(p, VAL_REF, p->last_ref, 0, 0);
     p->node = cs_node(p, NODE_REF, p->last_ref, 0, name.start);
     return EX_REF;
 }
@@ -303,15 +329,18 @@ static enum cs_ex keyword_expr(struct cs_parser *p)
     p->node = 0;
     switch (p->tok.atom) {
     case K_this:
+        p->val = cs_val(p, VAL_THIS, 0, 0, 0);
         p->node = cs_node(p, NODE_THIS, 0, 0, p->tok.start);
         cs_next(p);
         return EX_OTHER;
     case K_null:
     case K_true:
     case K_false:
+        p->val = p->tok.atom == K_true ? VALUE_TRUE : VALUE_FALSE;
         cs_next(p);
         return EX_OTHER;
     case K_super:
+        p->val = cs_val(p, VAL_THIS, 0, 0, 0);
         cs_next(p);
         if (p->tok.kind != T_LPAREN && p->tok.kind != T_DOT && p->tok.kind != T_LBRACK)
             cs_unexpected(p, "'(' or '.' after super");
@@ -327,6 +356,16 @@ static enum cs_ex keyword_expr(struct cs_parser *p)
     default:
         cs_unexpected(p, "an expression");
     }
+}
+
+/* The current number is not zero. */
+static bool number_holds(const struct cs_parser *p)
+{
+    for (uint32_t i = p->tok.start; i < p->tok.end && p->src[i] != 'e' && p->src[i] != 'E'; i++) {
+        if (p->src[i] >= '1')
+            return p->src[i] <= '9' || p->tok.end - i > 1;
+    }
+    return false;
 }
 
 enum cs_ex cs_primary(struct cs_parser *p)
@@ -345,21 +384,25 @@ enum cs_ex cs_primary(struct cs_parser *p)
         return name_expr(p);
     case T_STR:
         p->last_str = cs_lex_value(p, p->tok.start, p->tok.end);
+        p->val = 0;
         p->node = cs_node_str(p, p->last_str, p->tok.start);
         cs_next(p);
         return EX_STRING;
     case T_SLASH:
     case T_SLASHEQ:
         cs_lex_regex(p);
+        p->val = 0;
         p->node = cs_node(p, NODE_REGEX, 0, 0, p->tok.start);
         p->nodes.at[p->node].end = p->tok.end;
         cs_next(p);
         return EX_OTHER;
     case T_NUM:
+        p->val = number_holds(p) ? VALUE_TRUE : VALUE_FALSE;
         p->node = cs_node(p, NODE_NUM, 0, 0, p->tok.start);
         cs_next(p);
         return EX_OTHER;
     case T_PRIVATE:
+        p->val = 0;
         cs_next(p);
         p->node = 0;
         if (!cs_is(p, K_in))

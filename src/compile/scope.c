@@ -66,6 +66,7 @@ void cs_cands_declare(struct cs_parser *p, uint32_t mark, uint32_t scope)
             continue;
         r->flags |= REF_DEAD;
         declare_in(p, scope, r->atom, DECL_VALUE, 0, r->start);
+        r->decl = p->decls.len;
     }
 }
 

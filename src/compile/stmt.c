@@ -50,13 +50,14 @@ void cs_block(struct cs_parser *p)
     cs_close(p, T_RBRACE, opened);
 }
 
-/* ( expression ) of if, while, switch and with. */
-static void condition(struct cs_parser *p)
+/* ( expression ) of if, while, switch and with; its value. */
+static uint32_t condition(struct cs_parser *p)
 {
     uint32_t opened = p->tok.start;
     cs_expect(p, T_LPAREN, "'('");
-    cs_expr(p);
+    enum cs_ex ex = cs_expr(p);
     cs_close(p, T_RPAREN, opened);
+    return cs_value(p, ex);
 }
 
 static void if_statement(struct cs_parser *p)
@@ -120,10 +121,40 @@ static void for_first(struct cs_parser *p)
     p->ctx = ctx;
 }
 
+static void while_statement(struct cs_parser *p)
+{
+    struct cs_loop loop;
+    uint32_t start = p->tok.start;
+    cs_loop_begin(p, &loop, LOOP_LOOP, K_NONE);
+    cs_next(p);
+    uint32_t cond = condition(p);
+    cs_statement(p);
+    cs_loop_end(p, &loop);
+    cs_loop_seen(p, &loop, start, "while(true)", cond);
+}
+
+/* Behind the first ';' of a for, to before its ')'; its condition. */
+static uint32_t for_rest(struct cs_parser *p)
+{
+    uint32_t cond = VALUE_TRUE;
+    if (p->tok.kind != T_SEMI) {
+        enum cs_ex ex = cs_expr(p);
+        cond = cs_value(p, ex);
+    }
+    cs_expect(p, T_SEMI, "';'");
+    if (p->tok.kind != T_RPAREN)
+        cs_expr(p);
+    return cond;
+}
+
 static void for_statement(struct cs_parser *p)
 {
+    struct cs_loop loop;
+    uint32_t start = p->tok.start, cond = 0;
+    cs_loop_begin(p, &loop, LOOP_LOOP, K_NONE);
     cs_next(p);
     if (cs_is(p, K_await)) {
+        cs_loop_leave(p);
         if (!(p->ctx & CTX_ASYNC))
             cs_syntax_error(p, p->tok.start, "make the enclosing function async",
                             "for await is only possible in an async function");
@@ -134,45 +165,49 @@ static void for_statement(struct cs_parser *p)
     cs_scope_open(p, false);
     uint32_t vals = p->nodes.len;
     for_first(p);
+    uint32_t target = p->val;
     if (cs_is(p, K_of) || cs_is(p, K_in)) {
         /* What the loop sets its variables to is not known. */
         for (uint32_t i = vals; i < p->nodes.len; i++)
             p->nodes.at[i].flags |= p->nodes.at[i].kind == NODE_HOLE ? NODE_MAYBE : 0;
-    }
-    if (cs_is(p, K_of)) {
+        bool of = cs_is(p, K_of);
         cs_next(p);
-        cs_assign(p);
-    } else if (cs_is(p, K_in)) {
-        cs_next(p);
-        cs_expr(p);
+        of ? cs_assign(p) : cs_expr(p);
+        if (p->val)
+            cs_assigned(p, target, cs_val(p, VAL_MEMBER, p->val, K_NONE, 0));
     } else {
         cs_expect(p, T_SEMI, "';'");
-        if (p->tok.kind != T_SEMI)
-            cs_expr(p);
-        cs_expect(p, T_SEMI, "';'");
-        if (p->tok.kind != T_RPAREN)
-            cs_expr(p);
+        cond = for_rest(p);
     }
     cs_close(p, T_RPAREN, opened);
     cs_statement(p);
     cs_scope_close(p);
+    cs_loop_end(p, &loop);
+    cs_loop_seen(p, &loop, start, "for(;;)", cond);
 }
 
 static void do_statement(struct cs_parser *p)
 {
+    struct cs_loop loop;
+    uint32_t start = p->tok.start;
+    cs_loop_begin(p, &loop, LOOP_LOOP, K_NONE);
     cs_next(p);
     cs_statement(p);
     if (!cs_is(p, K_while))
         cs_unexpected(p, "'while'");
     cs_next(p);
-    condition(p);
+    uint32_t cond = condition(p);
     cs_eat(p, T_SEMI);
+    cs_loop_end(p, &loop);
+    cs_loop_seen(p, &loop, start, "do-while(true)", cond);
 }
 
 static void switch_statement(struct cs_parser *p)
 {
+    struct cs_loop frame;
     cs_next(p);
     condition(p);
+    cs_loop_begin(p, &frame, LOOP_SWITCH, K_NONE);
     uint32_t opened = p->tok.start;
     cs_expect(p, T_LBRACE, "'{'");
     cs_scope_open(p, false);
@@ -198,6 +233,7 @@ static void switch_statement(struct cs_parser *p)
             asi = p->closed_by_line;
         }
     }
+    cs_loop_end(p, &frame);
     cs_scope_close(p);
     cs_close(p, T_RBRACE, opened);
 }
@@ -216,6 +252,7 @@ static void try_statement(struct cs_parser *p)
         if (cs_eat(p, T_LPAREN)) {
             p->from = 0;
             cs_binding(p, BIND_LEXICAL);
+            cs_assigned(p, p->val, cs_val(p, VAL_THROWN, 0, 0, 0));
             cs_type_annotation(p);
             cs_close(p, T_RPAREN, opened);
         }
@@ -239,17 +276,40 @@ static void return_statement(struct cs_parser *p)
                             ? "move it out of the namespace or static block"
                             : "a module has no result: use export",
                         "return is only possible in a function");
+    cs_loop_leave(p);
     cs_next(p);
-    if (p->tok.kind != T_SEMI && p->tok.kind != T_RBRACE && p->tok.kind != T_EOF && !p->tok.nl)
+    if (p->tok.kind != T_SEMI && p->tok.kind != T_RBRACE && p->tok.kind != T_EOF && !p->tok.nl) {
         cs_restricted(p, cs_expr);
+        cs_returned(p, p->val);
+    }
+    cs_semicolon(p);
+}
+
+static void throw_statement(struct cs_parser *p)
+{
+    cs_loop_leave(p);
+    cs_next(p);
+    if (p->tok.nl)
+        cs_syntax_error(p, p->tok.start, "put it on the line of throw",
+                        "throw needs its value on the same line");
+    cs_restricted(p, cs_expr);
+    if (p->val >= VALUE_FIRST) {
+        uint32_t value = p->val;
+        cs_assigned(p, cs_val(p, VAL_THROWN, 0, 0, 0), value);
+    }
     cs_semicolon(p);
 }
 
 static void jump_statement(struct cs_parser *p)
 {
+    bool leaves = cs_is(p, K_break);
+    uint32_t label = K_NONE;
     cs_next(p);
-    if (cs_tok_ident(&p->tok) && !p->tok.nl)
+    if (cs_tok_ident(&p->tok) && !p->tok.nl) {
+        label = p->tok.atom;
         cs_next(p);
+    }
+    cs_loop_jump(p, leaves, label);
     cs_semicolon(p);
 }
 
@@ -259,6 +319,10 @@ static enum cs_st expression_statement(struct cs_parser *p)
     bool super_call = cs_is(p, K_super) && start == p->listed && p->scope == p->ctor_scope &&
                       p->ctor_scope && p->super_end == 0;
     enum cs_ex ex = cs_expr(p);
+    /* The last one may be the value of the program; any of them, of no function. */
+    if (p->val >= VALUE_FIRST && p->vals.at[p->val].kind != VAL_CALL &&
+        p->vals.at[p->val].kind != VAL_ASSIGN)
+        cs_val(p, VAL_RETURN, p->val, 0, 0);
     p->cands.len = cands;
     uint32_t end = p->prev_end;
     if (super_call)
@@ -294,6 +358,8 @@ static bool keyword_statement(struct cs_parser *p, enum cs_st *st)
         for_statement(p);
         return true;
     case K_while:
+        while_statement(p);
+        return true;
     case K_with:
         cs_next(p);
         condition(p);
@@ -312,12 +378,7 @@ static bool keyword_statement(struct cs_parser *p, enum cs_st *st)
         return_statement(p);
         return true;
     case K_throw:
-        cs_next(p);
-        if (p->tok.nl)
-            cs_syntax_error(p, p->tok.start, "put it on the line of throw",
-                            "throw needs its value on the same line");
-        cs_restricted(p, cs_expr);
-        cs_semicolon(p);
+        throw_statement(p);
         return true;
     case K_break:
     case K_continue:
@@ -349,9 +410,12 @@ static bool word_statement(struct cs_parser *p, enum cs_st *st)
     *st = ST_OTHER;
     struct cs_token ahead = cs_peek(p);
     if (ahead.kind == T_COLON) {
+        struct cs_loop frame;
+        cs_loop_begin(p, &frame, LOOP_LABEL, p->tok.atom);
         cs_next(p);
         cs_next(p);
         cs_statement(p);
+        cs_loop_end(p, &frame);
         return true;
     }
     if (cs_is(p, K_let) && let_declares(p)) {
@@ -402,6 +466,8 @@ enum cs_st cs_statement(struct cs_parser *p)
 /* function (…) {…} without a name, which only a program may consist of. */
 static bool nameless_function(struct cs_parser *p)
 {
+    if (!cs_is(p, K_async) && !cs_is(p, K_function))
+        return false;
     struct cs_token first = p->tok, ahead = cs_peek(p);
     if (cs_is(p, K_async) && cs_tok_is(&ahead, K_function) && !ahead.nl) {
         p->tok = ahead;

@@ -88,9 +88,14 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts,
               const struct cs_circumstances *circumstances, const struct cs_limits *asked,
               struct cs_arena *arena, struct cs_verdict *verdict);
 
-/* The same of a program that its reader did not get through: `why`, and where (0: nowhere). */
-void cs_judge_unreadable(const struct cs_policy *policy, struct cs_str why, uint32_t line,
-                         uint32_t column, const struct cs_circumstances *circumstances,
+/* Where its reader gave up. */
+struct cs_unread {
+    struct cs_str why;
+    uint32_t line, column; /* 0: nowhere */
+};
+/* The same of a program that was not read to its end; `facts` may be empty. */
+void cs_judge_unreadable(const struct cs_policy *policy, const struct cs_unread *unread,
+                         struct cs_str facts, const struct cs_circumstances *circumstances,
                          const struct cs_limits *asked, struct cs_arena *arena,
                          struct cs_verdict *verdict);
 
@@ -105,6 +110,11 @@ struct cs_rule_view {
     bool off;
 };
 bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_view *view);
+
+/* What is done about a call of a tool that is known no longer than that: the level of tool-young or
+ * tool-changed, and what follows from it for this principal. */
+enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str principal,
+                                 enum cs_standing standing);
 
 /* default.json: what counts where the policy says nothing else. */
 struct cs_str cs_risk_defaults(void);

@@ -1,5 +1,6 @@
 /* The section `risk`: rules that facts are judged by, over those of default.json. */
 #include "base/embed.h"
+#include "base/glob.h"
 #include "base/mem.h"
 #include "policy/risk.h"
 
@@ -26,6 +27,26 @@ bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_vi
     const struct cs_risk_rule *r = &policy->risk->rules[i];
     *view = (struct cs_rule_view){r->id, r->reason, r->mitigation, r->level, r->off};
     return true;
+}
+
+enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str principal,
+                                 enum cs_standing standing)
+{
+    static const char *const ids[] = {
+        [CS_STANDING_YOUNG] = "tool-young", [CS_STANDING_CHANGED] = "tool-changed"};
+    const struct cs_risk_rules *r = policy->risk;
+    uint32_t i = 0;
+    if (standing == CS_STANDING_KNOWN)
+        return CS_GRANT_ALLOW;
+    while (i < r->rule_count && !cs_str_is(r->rules[i].id, ids[standing]))
+        i++;
+    if (i == r->rule_count || r->rules[i].off)
+        return CS_GRANT_ALLOW;
+    enum cs_risk level = r->rules[i].level;
+    for (i = 0; i < r->principal_count; i++)
+        if (r->principals[i].is_set[level] && cs_glob(r->principals[i].who, principal))
+            return r->principals[i].then[level];
+    return r->general.is_set[level] ? r->general.then[level] : r->built_in.then[level];
 }
 
 /* risk: memory, CPU share, wall clock. The rest does not depend on the risk. */

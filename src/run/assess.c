@@ -98,11 +98,49 @@ static void on_facts(void *ctx, struct cs_str facts)
     cs_job_verdict(a->job, false, NULL, CS_STR("it was only assessed"));
 }
 
+/* A module that cannot be had ends the reading; which one it is stands at that place. */
+static void put_import(const struct assessing *a, const struct cs_unread *unread,
+                       struct cs_buf *facts)
+{
+    struct cs_str rest = a->request.code;
+    for (uint32_t n = 1; n < unread->line; n++) {
+        const char *end = rest.len ? memchr(rest.at, '\n', rest.len) : NULL;
+        if (!end)
+            return;
+        rest = cs_strn(end + 1, rest.len - (size_t)(end + 1 - rest.at));
+    }
+    if (!unread->column || rest.len <= unread->column)
+        return;
+    rest = cs_strn(rest.at + unread->column - 1, rest.len - unread->column + 1);
+    const char *end = rest.at[0] == '"' || rest.at[0] == '\''
+                          ? memchr(rest.at + 1, rest.at[0], rest.len - 1)
+                          : NULL;
+    if (!end || memchr(rest.at, '\n', (size_t)(end - rest.at)))
+        return;
+    struct cs_json_writer w = CS_JSON_WRITER(facts);
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "facts");
+    cs_json_open(&w, '[');
+    cs_json_open(&w, '{');
+    cs_json_key(&w, "kind");
+    cs_json_put_z(&w, "import");
+    cs_json_key(&w, "name");
+    cs_json_put_str(&w, cs_strn(rest.at + 1, (size_t)(end - rest.at) - 1));
+    cs_json_key(&w, "line");
+    cs_json_put_u64(&w, unread->line);
+    cs_json_key(&w, "column");
+    cs_json_put_u64(&w, unread->column);
+    cs_json_close(&w, '}');
+    cs_json_close(&w, ']');
+    cs_json_close(&w, '}');
+}
+
 /* What the worker says about why it could not read the program: unchecked. */
 static void not_read(struct assessing *a, struct cs_str report)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
-    struct cs_str why = CS_STR("it cannot be read");
+    CS_AUTO_BUF struct cs_buf facts = {0};
+    struct cs_unread unread = {.why = CS_STR("it cannot be read")};
     int64_t line = 0, column = 0;
     if (report.len && cs_json_parse(report, NULL, &doc, NULL) == 0) {
         struct cs_json_val root = cs_json_root(&doc);
@@ -110,13 +148,17 @@ static void not_read(struct assessing *a, struct cs_str report)
         cs_json_i64(cs_json_get(root, "line"), &line);
         cs_json_i64(cs_json_get(root, "column"), &column);
         if (message.len)
-            why = message;
+            unread.why = message;
+        if (line > 0 && line < INT32_MAX && column >= 0 && column < INT32_MAX) {
+            unread.line = (uint32_t)line;
+            unread.column = (uint32_t)column;
+        }
+        if (cs_json_is(cs_json_get(root, "type"), "permission_error"))
+            put_import(a, &unread, &facts);
     }
-    bool sane = line > 0 && line < INT32_MAX && column >= 0 && column < INT32_MAX;
     struct cs_circumstances c = circumstances(a);
-    cs_judge_unreadable(a->runner->policy, why, sane ? (uint32_t)line : 0,
-                        sane ? (uint32_t)column : 0, &c, &a->request.limits, &a->arena,
-                        &a->verdict);
+    cs_judge_unreadable(a->runner->policy, &unread, cs_buf_str(&facts), &c, &a->request.limits,
+                        &a->arena, &a->verdict);
 }
 
 static void on_ended(void *ctx, const struct cs_job_end *end)
@@ -238,7 +280,8 @@ void cs_assess(struct cs_runner *runner, const struct cs_assess_request *request
         a->request.tenant = CS_STR("default");
     if (cs_policy_admit(request->code, (struct cs_str){0}, &request->limits, &a->err) < 0) {
         struct cs_circumstances c = circumstances(a);
-        cs_judge_unreadable(runner->policy, cs_str(a->err.msg), 0, 0, &c, &a->request.limits,
+        const struct cs_unread unread = {.why = cs_str(a->err.msg)};
+        cs_judge_unreadable(runner->policy, &unread, (struct cs_str){0}, &c, &a->request.limits,
                             &a->arena, &a->verdict);
         a->err = (struct cs_err){0};
         finish_soon(a);

@@ -16,6 +16,10 @@ ON = ("--cache.ttl", "5m")
 READ = "return (await counting.read({ a: inputs.a })).count"
 
 
+# A server that changes is nothing that a person is asked about here.
+CHANGES = {"risk": {"rules": [{"id": "tool-changed", "level": "OFF"}, {"id": "tool-young", "level": "OFF"}]}}
+
+
 def counting(t, policy=None, **more):
     """Options of a daemon with the server that counts; the file is part of a tool's description."""
     said = t.file("said", "first")
@@ -23,7 +27,7 @@ def counting(t, policy=None, **more):
         "counting": dict({"command": sys.executable, "args": [COUNTING, said]}, **more)}}))
     options = list(ON)
     if policy:
-        options += ["--policy", t.file("policy.json", json.dumps({"tools": policy}))]
+        options += ["--policy", t.file("policy.json", json.dumps({"tools": policy, **CHANGES}))]
     return options
 
 

@@ -80,10 +80,6 @@ return show(JSON.parse(tree.content));
 //// media
 const m = await tools.filesystem.read_media_file({ path: '/srv/web/logo.png' });
 return m.data.length * 3 / 4;
-//// import of a tool module
-import { readTextFile } from '/mcp-servers/filesystem/readTextFile.ts';
-const r = await readTextFile({ path: '/srv/docs/a.md' });
-return r;
 //// pdf pages
 const { pdfs } = await tools.pdf.list_pdfs({});
 return pdfs.map((p) => p.name);

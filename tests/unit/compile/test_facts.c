@@ -2,51 +2,7 @@
  * What the compiler notes about names and code: for each kind what must be found, what only looks
  * like it, and what tries not to be found. Places are tested apart.
  */
-#include "compile/cases.h"
-
-/* `expected`: "name (via) [key] | ..." of the facts of that kind, in the order of the text. */
-struct fact_case {
-    const char *source, *expected;
-};
-
-static void list(const struct cs_compiled *c, enum cs_fact_kind kind, struct cs_buf *out)
-{
-    for (uint32_t i = 0; i < c->fact_count; i++) {
-        const struct cs_fact *f = &c->facts[i];
-        if (f->kind != kind)
-            continue;
-        cs_buf_printf(out, "%s%.*s", out->len ? " | " : "", CS_STR_ARG(f->name));
-        if (f->via.len)
-            cs_buf_printf(out, " (%.*s)", CS_STR_ARG(f->via));
-        if (f->key.len)
-            cs_buf_printf(out, " [%.*s]", CS_STR_ARG(f->key));
-    }
-}
-
-static void check(enum cs_fact_kind kind, const struct fact_case *cases, size_t count)
-{
-    int wrong = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct cs_compiled c = {0};
-        struct cs_diag d;
-        CS_AUTO_BUF struct cs_buf text = {0};
-        if (cs_compile(CS_COMPILE_PROGRAM, cs_str(cases[i].source), &c, &d) < 0)
-            fail_msg("%s\n  %u:%u: %s", cases[i].source, d.line, d.column, d.message);
-        list(&c, kind, &text);
-        if (strcmp(cs_buf_cstr(&text), cases[i].expected) != 0)
-            wrong++, print_error("%s\n  expected: %s\n  facts:    %s\n", cases[i].source,
-                                 cases[i].expected, cs_buf_cstr(&text));
-        assert_false(c.facts_cut);
-        cs_compiled_done(&c);
-    }
-    assert_int_equal(wrong, 0);
-}
-
-#define CHECK(kind, ...)                                       \
-    do {                                                       \
-        static const struct fact_case cases[] = {__VA_ARGS__}; \
-        check(CS_FACT_##kind, cases, CS_COUNT(cases));         \
-    } while (0)
+#include "compile/fact_cases.h"
 
 static void imports_are_found_however_they_are_written(void **state)
 {
@@ -277,7 +233,7 @@ static void a_fact_is_told_once_at_its_first_place(void **state)
     (void)state;
     struct cs_compiled c = {0};
     struct cs_diag d;
-    assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, CS_STR("x => 1;\nfetch(1);\nfetch(2)"), &c, &d),
+    assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, CS_STR("x => 1;\natob(1);\natob(2)"), &c, &d),
                      0);
     assert_int_equal(c.fact_count, 1);
     assert_int_equal(c.facts[0].line, 2);

@@ -262,6 +262,7 @@ static void credentials_are_found_by_their_names(void **state)
     assert_int_equal(cs_detector_new(NULL, 0, &w.c.detector, &err), 0);
     judge_fact(&w, "string", "hunter2!Qx7", "", "password");
     assert_non_null(found(&w, "credential"));
+    assert_str_is(found(&w, "credential")->what, "[PASSWORD]");
     judge_fact(&w, "string", "AKIAIOSFODNN7EXAMPLQ", "", "");
     assert_non_null(found(&w, "credential"));
     judge_fact(&w, "string", "hunter2!Qx7", "", "title");
@@ -315,8 +316,8 @@ static void what_cannot_be_read_is_asked_for(void **state)
     judge(&w, "{\"facts\": [], \"truncated\": true}");
     assert_int_equal(w.verdict.risk, CS_RISK_HIGH);
     struct cs_limits asked = cs_limits_default();
-    cs_judge_unreadable(w.policy, CS_STR("expected \x01 ;"), 3, 4, &w.c, &asked, &w.arena,
-                        &w.verdict);
+    const struct cs_unread unread = {CS_STR("expected \x01 ;"), 3, 4};
+    cs_judge_unreadable(w.policy, &unread, (struct cs_str){0}, &w.c, &asked, &w.arena, &w.verdict);
     assert_int_equal(w.verdict.risk, CS_RISK_HIGH);
     assert_int_equal(w.verdict.findings[0].line, 3);
     close_world(&w);
@@ -484,7 +485,7 @@ static void mistakes_are_named_with_their_place(void **state)
         const char *policy, *says;
     } cases[] = {
         {"{\"risk\": 1}", "risk: must be an object"},
-        {"{\"risk\": {\"rule\": []}}", "risk: there is no setting \"rule\""},
+        {"{\"risk\": {\"rule\": []}}", "risk: there is no setting 'rule'"},
         {"{\"risk\": {\"rules\": {}}}", "risk.rules: must be a list"},
         {"{\"risk\": {\"rules\": [{\"id\": \"a b\"}]}}", "risk.rules[0].id"},
         {RULE("\"level\": \"HIGH\""), "risk.rules[1].when: is missing"},
@@ -506,7 +507,7 @@ static void mistakes_are_named_with_their_place(void **state)
          "risk.rules[1].when.at_least: must be a whole number"},
         {RULE("\"when\": {\"fact\": \"call\", \"all\": [{\"fact\": \"cal\"}]}"),
          "risk.rules[1].when.all[0].fact: there is no"},
-        {RULE("\"wen\": {}"), "risk.rules[1]: there is no setting \"wen\""},
+        {RULE("\"wen\": {}"), "risk.rules[1]: there is no setting 'wen'"},
         {"{\"risk\": {\"rules\": [{\"id\": \"unreadable\", \"level\": \"OFF\"}]}}",
          "risk.rules[0].level: what cannot be read is HIGH at least"},
         {"{\"risk\": {\"then\": {\"HIGH\": \"maybe\"}}}", "risk.then.HIGH: must be allow"},

@@ -1,4 +1,5 @@
 /* The conversation: order of frames, refusals, cancelling, crashes, and that a journal repeats. */
+#include "base/facts.h"
 #include "worker/cases.h"
 
 static struct talk *begin(const char *source)
@@ -115,7 +116,7 @@ static void facts_say_what_the_program_reaches(void **state)
     assert_contains(
         facts,
         "\"modules_hash\":\"1919ac49eb9c5e3c9825f9cd2d75488954122cd7c163e454a41bc7d3d316361b\"");
-    assert_contains(facts, "\"longest_line\":52");
+    assert_contains(facts, "\"longest_line\":51");
     assert_contains(facts, "\"modules\":3");
     struct cs_json doc;
     assert_int_equal(cs_json_parse(cs_buf_str(&t->facts), NULL, &doc, NULL), 0);
@@ -293,6 +294,7 @@ int main(void)
         CS_TEST(frames_come_in_their_order),
         CS_TEST(nothing_runs_before_the_verdict),
         CS_TEST(facts_say_what_the_program_reaches),
+        CS_TEST(facts_are_told_once_and_only_so_many),
         CS_TEST(a_lost_daemon_ends_the_worker),
         CS_TEST(a_frame_out_of_turn_ends_the_worker),
         CS_TEST(cancelling_ends_the_program),

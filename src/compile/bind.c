@@ -1,0 +1,174 @@
+/* Assignments: values into variables, members, patterns and parameters. */
+#include "compile/reach.h"
+
+/* A value into a place; literals by their parts. */
+void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_flow w,
+                  unsigned deep)
+{
+    uint32_t lit = from ? cs_reach_literal(r, from) : 0;
+    const struct cs_val *v = cs_reach_val(r, lit);
+    if (!cs_reach_step(r))
+        return;
+    if (lit && v->kind == VAL_FN) {
+        if (v->flags & VAL_READ)
+            cs_spot_put(r, place, cs_fn_returned(r, lit));
+        else
+            cs_spot_put_fn(r, place, lit);
+        return;
+    }
+    if (!lit || deep >= DEEP_MOST || (place & REACH_LOOSE)) {
+        if (lit)
+            w.can |= cs_hand_out(r, lit, 0);
+        cs_spot_put(r, place, w);
+        return;
+    }
+    bool spread = false;
+    for (uint32_t i = v->a; i && cs_reach_step(r);) {
+        const struct cs_val item = *cs_reach_val(r, i);
+        bool named = (item.flags & VAL_NAMED) != 0;
+        uint32_t atom = named                          ? item.b
+                        : item.b < CS_COUNT(r->digits) ? r->digits[item.b]
+                                                       : (uint32_t)K_NONE;
+        spread |= (item.flags & VAL_SPREAD) != 0;
+        uint32_t member = spread || atom == K_NONE ? 0 : cs_spot_member(r, place, atom, true);
+        if (member) {
+            cs_reach_put(r, member, item.a, r->at[item.a], deep + 1);
+        } else {
+            struct cs_flow some = r->at[item.a];
+            some.can |= cs_hand_out(r, item.a, deep + 1);
+            cs_spot_put_some(r, place, some);
+        }
+        spread = spread && !named;
+        i = item.c;
+    }
+}
+
+/* The part of a literal that a pattern's item takes, or 0. */
+static uint32_t part_of(struct cs_reach *r, uint32_t lit, const struct cs_val *item)
+{
+    const struct cs_val *v = cs_reach_val(r, lit);
+    bool named = (item->flags & VAL_NAMED) != 0;
+    if (!lit || v->kind != (named ? VAL_OBJECT : VAL_ARRAY))
+        return 0;
+    for (uint32_t i = v->a; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
+        const struct cs_val *part = cs_reach_val(r, i);
+        if (part->flags & VAL_SPREAD)
+            return 0;
+        if (part->b == item->b && (item->b != K_NONE || !named))
+            return part->a;
+    }
+    return 0;
+}
+
+/* The place that an expression stands for, or 0; members come to be. */
+uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
+{
+    const struct cs_val *v = cs_reach_val(r, node);
+    switch (v->kind) {
+    case VAL_DECL:
+        return v->a + 1;
+    case VAL_REF: {
+        const struct cs_ref *ref = &r->p->refs.at[v->a];
+        if (!ref->decl && ref->atom == K_globalThis)
+            return r->globals;
+        return ref->decl ? ref->decl : cs_spot_member(r, r->globals, ref->atom, true);
+    }
+    case VAL_THIS:
+        return r->self;
+    case VAL_THROWN:
+        return r->thrown;
+    case VAL_ASSIGN:
+        return deep < DEEP_MOST ? cs_spot_of(r, v->a, deep + 1) : 0;
+    case VAL_MEMBER: {
+        uint32_t of = deep < DEEP_MOST ? cs_spot_of(r, v->a, deep + 1) : r->at[v->a].place;
+        of = of ? cs_spot_itself(r, of) : 0;
+        if (!of || of & REACH_LOOSE || v->b == K_NONE)
+            return of ? of | REACH_LOOSE : 0;
+        uint32_t member = cs_spot_member(r, of, v->b, true);
+        return member ? member : of | REACH_LOOSE;
+    }
+    default:
+        return r->at[node].place;
+    }
+}
+
+/* x.name = value: also in what x is another name of. */
+static void put_member(struct cs_reach *r, const struct cs_val *target, uint32_t from,
+                       struct cs_flow w, unsigned deep)
+{
+    uint32_t of = cs_spot_of(r, target->a, 0);
+    for (uint32_t steps = 0; of && steps < 16 && cs_reach_step(r); steps++) {
+        uint32_t loose = of & REACH_LOOSE, base = of & ~REACH_LOOSE, member = 0;
+        if (!loose && target->b != K_NONE)
+            member = cs_spot_member(r, base, target->b, true);
+        if (member) {
+            cs_reach_put(r, member, from, w, deep + 1);
+        } else {
+            struct cs_flow some = w;
+            if (from)
+                some.can |= cs_hand_out(r, from, 0);
+            cs_spot_put_some(r, base, some);
+            return;
+        }
+        of = r->places.at[base].same;
+    }
+}
+
+/* The items of a pattern, each with its part of the value. */
+static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, struct cs_flow w,
+                       unsigned deep)
+{
+    uint32_t lit = from ? cs_reach_literal(r, from) : 0;
+    for (uint32_t i = cs_reach_val(r, pattern)->a; i && cs_reach_step(r);) {
+        const struct cs_val item = *cs_reach_val(r, i);
+        uint32_t part = 0;
+        struct cs_flow got = w;
+        if (item.flags & VAL_SPREAD) {
+            got.place = w.place ? w.place | REACH_LOOSE : 0;
+            if (lit && !(item.flags & VAL_NAMED))
+                got.can |= cs_hand_out(r, lit, 0);
+        } else if ((part = part_of(r, lit, &item))) {
+            got = r->at[part];
+        } else {
+            uint32_t atom = item.flags & VAL_NAMED         ? item.b
+                            : item.b < CS_COUNT(r->digits) ? r->digits[item.b]
+                                                           : (uint32_t)K_NONE;
+            if (lit)
+                got.can |= cs_hand_out(r, lit, 0);
+            got = cs_flow_member(r, got, atom);
+            if (got.path && r->paths.at[got.path].kind == PATH_TOOL)
+                cs_path_tool(r, got.path, r->pos, "alias");
+        }
+        cs_reach_bind(r, item.a, part, got, deep + 1);
+        i = item.c;
+    }
+}
+
+void cs_reach_bind(struct cs_reach *r, uint32_t target, uint32_t from, struct cs_flow w,
+                   unsigned deep)
+{
+    const struct cs_val t = *cs_reach_val(r, target);
+    if (!cs_reach_step(r))
+        return;
+    switch (t.kind) {
+    case VAL_ASSIGN: /* with a default, which is assigned where it stands */
+        if (deep < DEEP_MOST)
+            cs_reach_bind(r, t.a, from, w, deep + 1);
+        return;
+    case VAL_ARRAY:
+    case VAL_OBJECT:
+        if (deep < DEEP_MOST)
+            bind_items(r, target, from, w, deep);
+        else
+            r->lost = true;
+        return;
+    case VAL_MEMBER:
+        put_member(r, &t, from, w, deep);
+        return;
+    default: {
+        uint32_t place = cs_spot_of(r, target, 0);
+        if (place)
+            cs_reach_put(r, place, from, w, deep);
+    }
+    }
+}

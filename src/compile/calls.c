@@ -1,0 +1,302 @@
+/* Calls: of tools, of functions of the program, and of what nobody knows. */
+#include "compile/reach.h"
+
+/* A tool is called with these. */
+static void sink(struct cs_reach *r, uint64_t tools, uint64_t from, uint32_t pos)
+{
+    if (!from)
+        return;
+    for (uint32_t i = 0; i < r->tools.len && tools; i++) {
+        struct cs_tool *t = &r->tools.at[i];
+        if (!(tools >> cs_tool_bit(i) & 1) || (t->gets | from) == t->gets)
+            continue;
+        if (!t->gets)
+            t->call = pos;
+        t->gets |= from;
+    }
+}
+
+/* A call while it is looked at. */
+struct call {
+    uint32_t node, callee, args, pos;
+    uint64_t from;     /* in its arguments */
+    uint64_t can;      /* tools among them, in any form */
+    uint64_t fns_from; /* what functions among them return */
+    uint64_t path;     /* of what import().then() passes on */
+    bool fns;
+    struct cs_flow result;
+};
+
+static bool spot_fns(struct cs_reach *r, uint32_t place,
+                     void (*visit)(struct cs_reach *, uint32_t, struct call *), struct call *c)
+{
+    bool any = false;
+    for (uint32_t i = r->places.at[place].fns; i && cs_reach_step(r); i = r->fns.at[i].next) {
+        visit(r, r->fns.at[i].fn, c);
+        any = true;
+    }
+    return any;
+}
+
+/* Calls `visit` for each function that the value may be; true if there was one. */
+static bool each_fn(struct cs_reach *r, uint32_t node, unsigned deep,
+                    void (*visit)(struct cs_reach *, uint32_t, struct call *), struct call *c)
+{
+    const struct cs_val v = *cs_reach_val(r, node);
+    bool any = false;
+    if (deep > DEEP_MOST || !cs_reach_step(r))
+        return false;
+    if (v.kind == VAL_FN) {
+        visit(r, node, c);
+        return true;
+    }
+    if (v.kind == VAL_ASSIGN)
+        return each_fn(r, v.b, deep + 1, visit, c);
+    if (v.kind == VAL_JOIN) {
+        any = each_fn(r, v.a, deep + 1, visit, c);
+        return each_fn(r, v.b, deep + 1, visit, c) || any;
+    }
+    uint32_t place = (uint32_t)r->at[node].place;
+    for (uint32_t steps = 0; place && steps < 16; steps++) {
+        any |= spot_fns(r, place & ~REACH_LOOSE, visit, c);
+        /* Some member of it: any of them. */
+        uint32_t m = place & REACH_LOOSE ? r->places.at[place & ~REACH_LOOSE].member : 0;
+        for (; m && cs_reach_step(r); m = r->places.at[m].sibling)
+            any |= spot_fns(r, m, visit, c);
+        place = r->places.at[place & ~REACH_LOOSE].same;
+    }
+    return any;
+}
+
+/* A function of the program is called: arguments to parameters, and its value back. */
+static void call_local(struct cs_reach *r, uint32_t fn, struct call *c)
+{
+    const struct cs_val v = *cs_reach_val(r, fn);
+    uint32_t arg = c->args;
+    bool spread = false;
+    struct cs_flow rest = {.from = c->from, .can = c->can};
+    for (uint32_t i = v.a; i && cs_reach_step(r);) {
+        const struct cs_val param = *cs_reach_val(r, i);
+        while (arg && !spread && cs_reach_val(r, arg)->b < param.b) {
+            spread = (cs_reach_val(r, arg)->flags & VAL_SPREAD) != 0;
+            arg = cs_reach_val(r, arg)->c;
+        }
+        spread |= arg && (cs_reach_val(r, arg)->flags & VAL_SPREAD) != 0;
+        if (spread || (param.flags & VAL_SPREAD)) {
+            cs_reach_bind(r, param.a, 0, rest, 0);
+        } else if (arg && cs_reach_val(r, arg)->b == param.b) {
+            cs_reach_bind(r, param.a, cs_reach_val(r, arg)->a, r->at[cs_reach_val(r, arg)->a], 0);
+        }
+        i = param.c;
+    }
+    if (v.flags & VAL_CLASS)
+        c->result = cs_flow_join(r, c->result, cs_spot_read(r, r->self));
+    else if (c->result.from || c->result.can || c->result.path)
+        c->result = cs_flow_join(r, c->result, cs_fn_returned(r, fn));
+    else
+        c->result = cs_fn_returned(r, fn);
+}
+
+/* Somebody unknown calls it, with whatever he has. */
+static void call_back(struct cs_reach *r, uint32_t fn, struct call *c)
+{
+    struct cs_flow w = {.from = c->from, .can = c->can, .path = c->path};
+    c->fns = true;
+    c->fns_from |= cs_fn_returned(r, fn).from;
+    for (uint32_t i = cs_reach_val(r, fn)->a; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
+        cs_reach_bind(r, cs_reach_val(r, i)->a, 0, w, 0);
+}
+
+static bool is_one_of(const struct cs_str *list, size_t count, struct cs_str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (cs_str_eq(name, list[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Methods that put their arguments into what they belong to. */
+static bool changes(struct cs_str name)
+{
+    static const struct cs_str list[] = {
+        {"push", 4}, {"unshift", 7}, {"splice", 6},  {"set", 3},    {"add", 3}, {"append", 6},
+        {"fill", 4}, {"write", 5},   {"enqueue", 7}, {"insert", 6}, {"put", 3}};
+    return is_one_of(list, CS_COUNT(list), name);
+}
+
+/* Methods whose value is made of what they belong to, not of what the function says. */
+static bool selects(struct cs_str name)
+{
+    static const struct cs_str list[] = {{"filter", 6},   {"find", 4},     {"findLast", 8},
+                                         {"some", 4},     {"every", 5},    {"sort", 4},
+                                         {"toSorted", 8}, {"findIndex", 9}};
+    return is_one_of(list, CS_COUNT(list), name);
+}
+
+/* The arguments as a whole. */
+static void gather(struct cs_reach *r, struct call *c, bool keeps)
+{
+    for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
+        uint32_t node = cs_reach_val(r, i)->a;
+        if (cs_reach_val(r, node)->kind == VAL_FN)
+            continue;
+        c->from |= r->at[node].from;
+        c->can |= keeps ? cs_hand_out(r, node, 0) : r->at[node].can;
+    }
+}
+
+/* x.push(y), Object.assign(x, y): what is put into what. */
+static void call_changes(struct cs_reach *r, const struct call *c, struct cs_str name,
+                         struct cs_flow into)
+{
+    const struct cs_val *callee = cs_reach_val(r, c->callee);
+    uint32_t place = 0;
+    bool other = r->paths.at[r->at[c->callee].path].special == SPECIAL_INTO ||
+                 cs_str_is(name, "call") || cs_str_is(name, "apply");
+    if (changes(name))
+        place = cs_spot_of(r, callee->a, 0);
+    else if (other && c->args)
+        place = cs_spot_of(r, cs_reach_val(r, c->args)->a, 0);
+    if (place)
+        cs_spot_put_some(r, place, into);
+}
+
+/* What comes out of a call of somebody unknown: what went in, as far as its name does not say. */
+static struct cs_flow unknown_result(const struct call *c, struct cs_str name, uint64_t self)
+{
+    struct cs_flow w = {.from = c->fns_from | c->can, .can = c->can};
+    if (cs_str_is(name, "forEach"))
+        w.from = 0;
+    else if (c->fns && selects(name))
+        w.from = self;
+    else if (!c->fns || (!cs_str_is(name, "map") && !cs_str_is(name, "flatMap")))
+        w.from |= c->from;
+    return w;
+}
+
+static void call_backs(struct cs_reach *r, struct call *c)
+{
+    for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
+        each_fn(r, cs_reach_val(r, i)->a, 0, call_back, c);
+}
+
+static void call_unknown(struct cs_reach *r, struct call *c)
+{
+    const struct cs_val callee = *cs_reach_val(r, c->callee);
+    struct cs_flow self = r->at[c->callee];
+    struct cs_str name = {0};
+    enum cs_path_special special = r->paths.at[self.path].special;
+    bool keeps = special != SPECIAL_KEYS && special != SPECIAL_CONSOLE;
+    gather(r, c, keeps);
+    struct cs_flow into = {.from = c->from, .can = c->can};
+    if (callee.kind == VAL_MEMBER) {
+        self = r->at[callee.a];
+        if (!self.path)
+            self.can |= cs_hand_out(r, callee.a, 0);
+        name = r->p->names.at[callee.b].text;
+        if (cs_reach_val(r, callee.a)->kind == VAL_IMPORT)
+            c->path = self.path;
+    }
+    c->from |= self.from;
+    c->can |= self.can;
+    call_backs(r, c);
+    if (c->fns && cs_str_starts(name, "reduce")) {
+        c->from |= c->fns_from;
+        call_backs(r, c);
+    }
+    /* Tools that are passed on are called with the rest. */
+    if (c->can)
+        sink(r, c->can, c->from, c->pos);
+    into.from |= c->fns_from;
+    if (callee.kind == VAL_MEMBER)
+        call_changes(r, c, name, into);
+    c->result = unknown_result(c, name, self.from);
+}
+
+/* f.call(x, ...), f.apply(x, [...]), f.cs_reach_bind(x): what f is. */
+static bool call_indirect(struct cs_reach *r, struct call *c)
+{
+    const struct cs_val callee = *cs_reach_val(r, c->callee);
+    if (callee.kind != VAL_MEMBER)
+        return false;
+    struct cs_str name = r->p->names.at[callee.b].text;
+    bool call = cs_str_is(name, "call"), bound = cs_str_is(name, "bind");
+    if (!call && !bound && !cs_str_is(name, "apply"))
+        return false;
+    struct call inner = *c;
+    inner.callee = callee.a;
+    gather(r, &inner, true);
+    inner.args = 0;
+    struct cs_flow w = {.from = inner.from, .can = inner.can};
+    inner.fns = false;
+    if (!each_fn(r, callee.a, 0, call_back, &inner))
+        return false;
+    c->result = (struct cs_flow){.from = inner.fns_from | w.from, .can = w.can};
+    return true;
+}
+
+/* The constant argument of require(), or 0. */
+static uint32_t required(struct cs_reach *r, const struct call *c)
+{
+    if (!c->args || r->paths.at[r->at[c->callee].path].special != SPECIAL_REQUIRE)
+        return 0;
+    const struct cs_val *v = cs_reach_val(r, cs_reach_val(r, c->args)->a);
+    return v->kind == VAL_STR ? v->a : 0;
+}
+
+struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node)
+{
+    const struct cs_val v = *cs_reach_val(r, node);
+    struct call c = {.node = node, .callee = v.a, .args = v.b, .pos = v.c};
+    uint32_t path = r->at[v.a].path, module = required(r, &c);
+    const struct cs_path to = r->paths.at[path];
+    if (module)
+        return (struct cs_flow){.path = cs_path_module(r, module)};
+    r->paths.at[path].called = true;
+    if (path && to.kind == PATH_TOOL) {
+        gather(r, &c, false);
+        uint64_t tool = cs_path_tool(r, path, c.pos, "chain") | r->at[v.a].can;
+        for (uint32_t i = c.args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
+            c.from |= r->at[cs_reach_val(r, i)->a].from;
+        sink(r, tool, c.from, c.pos);
+        if (to.up && cs_str_is(r->p->names.at[to.atom].text, "bind"))
+            return (struct cs_flow){.path = to.up, .can = tool};
+        c.result.from = tool | (to.guess ? c.from : 0);
+        if (!to.guess)
+            return c.result;
+    }
+    if (cs_reach_val(r, v.a)->kind == VAL_THIS) { /* super(...) */
+        gather(r, &c, true);
+        cs_spot_put_some(r, r->self, (struct cs_flow){.from = c.from, .can = c.can});
+        return c.result;
+    }
+    bool local = each_fn(r, v.a, 0, call_local, &c);
+    const struct cs_val callee = *cs_reach_val(r, v.a);
+    if (!local && callee.kind == VAL_MEMBER && callee.b != K_NONE &&
+        cs_reach_val(r, callee.a)->kind != VAL_THIS) {
+        /* A method of some object of a class of ours. */
+        uint32_t method = cs_spot_member(r, r->self, callee.b, false);
+        for (uint32_t i = method ? r->places.at[method].fns : 0; i && cs_reach_step(r);
+             i = r->fns.at[i].next) {
+            call_local(r, r->fns.at[i].fn, &c);
+            local = true;
+        }
+    }
+    if (!local)
+        local = call_indirect(r, &c);
+    if (local) {
+        if (r->at[v.a].can) {
+            gather(r, &c, true);
+            sink(r, r->at[v.a].can, c.from, c.pos);
+            c.result.from |= r->at[v.a].can;
+        }
+        return c.result;
+    }
+    struct cs_flow guessed = c.result;
+    c.from = c.can = 0;
+    c.result = (struct cs_flow){0};
+    call_unknown(r, &c);
+    c.result.from |= guessed.from;
+    return c.result;
+}

@@ -1,0 +1,175 @@
+/*
+ * Private to compile/: where values come from and go to, solved when everything has been read.
+ *
+ * A walk over the values, again until nothing changes. Each value has the tools whose answers may
+ * be in it, the tools that it may be, the path of names by which it is known, and the place that it
+ * is kept in. Places are variables, members of places, and what functions return. Order and
+ * branches of the program do not matter, only what can get where: too much rather than too little.
+ *
+ * Bounded: REACH_PASSES walks, REACH_STEPS steps per value. A program that needs more is taken to
+ * pass everything to everybody.
+ */
+#ifndef CS_COMPILE_REACH_H
+#define CS_COMPILE_REACH_H
+
+#include "compile/parser.h"
+
+#define REACH_PASSES 24
+#define REACH_STEPS  200  /* for each value */
+#define REACH_PATHS  4096 /* then what is reached is unknown */
+#define REACH_TOOLS  256
+#define REACH_BITS   63 /* tools that are told apart in flows; the rest is one, "*" */
+#define REACH_FLOWS  256
+#define DEEP_MOST    8           /* patterns and literals in each other that are taken apart */
+#define REACH_LOOSE  0x80000000u /* of a place: some member of it */
+
+/* What a path leads to. */
+enum cs_path_kind {
+    PATH_PLAIN,  /* nothing that matters here */
+    PATH_GLOBAL, /* globalThis: members are free names */
+    PATH_TOOLS,  /* all servers */
+    PATH_SERVER, /* one of them */
+    PATH_MODULE, /* all that the module of one tool exports */
+    PATH_TOOL,   /* a tool, or a member of one */
+};
+
+/* Functions of the language that calls.c knows. */
+enum cs_path_special {
+    SPECIAL_NONE,
+    SPECIAL_WHOLE,   /* Promise.all(x): x, as far as this goes */
+    SPECIAL_KEYS,    /* Object.keys(x): nothing of x but its names */
+    SPECIAL_CONSOLE, /* console.log(x): stays here */
+    SPECIAL_INTO,    /* Object.assign(x, y): y into x */
+    SPECIAL_REQUIRE,
+};
+
+/* A free name or a module, or a member of one. */
+struct cs_path {
+    uint32_t up; /* 0: the root */
+    uint32_t atom;
+    bool module; /* the root is a module, and atom its specifier */
+    bool guess;  /* the root is a name that may be a server's */
+    enum cs_path_kind kind;
+    enum cs_path_special special;
+    uint32_t server, name; /* atoms; K_NONE: any */
+    uint32_t tool;         /* index + 1, when it has been noted */
+    uint32_t pos;          /* where it was seen first */
+    bool called, given;    /* given: as a whole to somebody unknown */
+    uint32_t rules;        /* permissions.c: those of its root, from this one on, or 0 */
+};
+
+struct cs_tool {
+    uint32_t server, name, pos;
+    const char *via;
+    uint64_t gets; /* whose answers get into its arguments */
+    uint32_t call; /* where */
+};
+
+struct cs_flow {
+    uint64_t from;  /* tools whose answers are in it */
+    uint64_t can;   /* tools that it may be */
+    uint64_t path;  /* index in paths, or 0 */
+    uint64_t place; /* index in places, or 0 */
+};
+
+/* A variable, or a member. `own`: put into the whole of it; `all`: and into its members. */
+struct cs_spot {
+    uint64_t own, all, can, all_can;
+    uint32_t path;
+    uint32_t same;            /* the place that it is another name of, perhaps loosely */
+    uint32_t up, atom;        /* of a member: of what */
+    uint32_t member, sibling; /* its members, as a list */
+    uint32_t fns;             /* functions it may be, as a list in `fns` */
+    uint32_t read;            /* in this pass, or something in it */
+};
+
+struct cs_fn_link {
+    uint32_t fn, next;
+};
+
+struct cs_reach {
+    struct cs_parser *p;
+    struct cs_flow *at; /* for each value */
+    CS_VEC(struct cs_path) paths;
+    CS_VEC(struct cs_spot) places; /* 1 + declaration; then others */
+    CS_VEC(struct cs_fn_link) fns;
+    CS_VEC(struct cs_tool) tools;
+    uint32_t *path_table, path_mask; /* heap */
+    uint64_t *member_keys;
+    uint32_t *members, member_mask, member_count;
+    uint32_t *returns; /* for each value that is a function: the place of what it returns */
+    uint32_t globals, self, thrown; /* places: free names, this, what is thrown */
+    uint32_t digits[10];            /* atoms "0" ... "9" */
+    uint32_t pos;                   /* of the name that was looked at last */
+    uint64_t steps, steps_max;
+    uint32_t pass; /* counted from 1 */
+    bool changed;  /* something that has been read in this pass before */
+    bool lost;     /* it was too much */
+};
+
+/* paths.c */
+uint32_t cs_path_free(struct cs_reach *r, uint32_t atom);
+uint32_t cs_path_module(struct cs_reach *r, uint32_t specifier);
+uint32_t cs_path_member(struct cs_reach *r, uint32_t path, uint32_t atom);
+/* The tool's bit. `pos`, `via`: where it is reached, if it has not been before. */
+uint64_t cs_path_tool(struct cs_reach *r, uint32_t path, uint32_t pos, const char *via);
+/* Any tool at all. */
+uint64_t cs_any_tool(struct cs_reach *r, uint32_t pos);
+uint32_t cs_tool_bit(uint32_t tool);
+
+/* spots.c */
+void cs_spots_init(struct cs_reach *r);
+uint32_t cs_spot_new(struct cs_reach *r);
+/* The member of a place; `make`: it comes to be if there is none. */
+uint32_t cs_spot_member(struct cs_reach *r, uint32_t place, uint32_t atom, bool make);
+/* What the place is a name of, perhaps loosely, or itself. */
+uint32_t cs_spot_itself(const struct cs_reach *r, uint32_t place);
+struct cs_flow cs_spot_read(struct cs_reach *r, uint32_t place);
+struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t atom);
+/* Into the whole of a place, loosely into some member, or a function. */
+void cs_spot_put(struct cs_reach *r, uint32_t place, struct cs_flow w);
+void cs_spot_put_some(struct cs_reach *r, uint32_t place, struct cs_flow w);
+void cs_spot_put_fn(struct cs_reach *r, uint32_t place, uint32_t fn);
+
+/* reach.c */
+static inline const struct cs_val *cs_reach_val(const struct cs_reach *r, uint32_t node)
+{
+    return &r->p->vals.at[node];
+}
+
+/* One step of work; false if there have been too many. */
+static inline bool cs_reach_step(struct cs_reach *r)
+{
+    r->lost |= ++r->steps > r->steps_max;
+    return !r->lost;
+}
+
+/* The literal or function that a value is, seen through assignments and Promise.all, or 0. */
+uint32_t cs_reach_literal(const struct cs_reach *r, uint32_t node);
+struct cs_flow cs_flow_join(struct cs_reach *r, struct cs_flow a, struct cs_flow b);
+/* Somebody unknown gets the value: the tools that he can reach with it. A server alone stands for
+ * all of its tools. */
+uint64_t cs_hand_out(struct cs_reach *r, uint32_t node, unsigned deep);
+uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place, unsigned deep);
+struct cs_flow cs_fn_returned(struct cs_reach *r, uint32_t fn);
+
+/* bind.c: the value `w`, which stands at node `from` (0: nowhere), into a place or pattern. */
+void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_flow w,
+                  unsigned deep);
+void cs_reach_bind(struct cs_reach *r, uint32_t target, uint32_t from, struct cs_flow w,
+                   unsigned deep);
+/* The place that an expression stands for, or 0; members come to be. */
+uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep);
+
+/* calls.c */
+struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node);
+
+/* flow.c */
+void cs_flow_facts(struct cs_reach *r);
+
+/* permissions.c */
+/* The first rule for a root, + 1, or 0. */
+uint32_t cs_permission_rules(struct cs_str root, bool module);
+void cs_permissions(struct cs_reach *r);
+
+#endif

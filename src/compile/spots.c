@@ -1,0 +1,286 @@
+/* Places that values are kept in: variables, their members, what functions return. */
+#include "compile/reach.h"
+
+#define SAME_MOST   16 /* names of one thing that are followed */
+#define MEMBER_MOST 4  /* members of members that are told apart */
+#define FNS_MOST    32 /* functions that one name may stand for */
+
+uint32_t cs_spot_new(struct cs_reach *r)
+{
+    *CS_PUSH(&r->places) = (struct cs_spot){0};
+    return r->places.len - 1;
+}
+
+void cs_spots_init(struct cs_reach *r)
+{
+    uint32_t count = r->p->decls.len + 1;
+    r->places.cap = count + 64;
+    r->places.at = cs_calloc(r->places.cap, sizeof *r->places.at);
+    r->places.len = count;
+    r->globals = cs_spot_new(r);
+    r->self = cs_spot_new(r);
+    r->thrown = cs_spot_new(r);
+    r->member_mask = 63;
+    r->member_keys = cs_calloc(r->member_mask + 1, sizeof *r->member_keys);
+    r->members = cs_calloc(r->member_mask + 1, sizeof *r->members);
+}
+
+static uint32_t member_slot(const struct cs_reach *r, uint64_t key)
+{
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 33) & r->member_mask;
+    while (r->members[i] && r->member_keys[i] != key)
+        i = (i + 1) & r->member_mask;
+    return i;
+}
+
+static void grow_members(struct cs_reach *r)
+{
+    uint64_t *keys = r->member_keys;
+    uint32_t *members = r->members, size = r->member_mask + 1;
+    r->member_mask = size * 2 - 1;
+    r->member_keys = cs_calloc(size * 2, sizeof *r->member_keys);
+    r->members = cs_calloc(size * 2, sizeof *r->members);
+    for (uint32_t i = 0; i < size; i++) {
+        if (!members[i])
+            continue;
+        uint32_t to = member_slot(r, keys[i]);
+        r->member_keys[to] = keys[i];
+        r->members[to] = members[i];
+    }
+    free(keys);
+    free(members);
+}
+
+uint32_t cs_spot_member(struct cs_reach *r, uint32_t place, uint32_t atom, bool make)
+{
+    uint64_t key = (uint64_t)place << 32 | atom;
+    if (!make && !r->places.at[place].member)
+        return 0;
+    uint32_t i = member_slot(r, key), deep = 0;
+    if (r->members[i] || !make)
+        return r->members[i];
+    for (uint32_t up = place; r->places.at[up].up; up = r->places.at[up].up)
+        deep++;
+    if (deep >= MEMBER_MOST)
+        return 0;
+    uint32_t made = cs_spot_new(r);
+    r->places.at[made].up = place;
+    r->places.at[made].atom = atom;
+    r->places.at[made].sibling = r->places.at[place].member;
+    r->places.at[place].member = made;
+    r->member_keys[i] = key;
+    r->members[i] = made;
+    if (++r->member_count > r->member_mask / 2)
+        grow_members(r);
+    return made;
+}
+
+/* Something in `place` is another now: who has read it before must look again. */
+static void touch(struct cs_reach *r, uint32_t place)
+{
+    while (r->places.at[place].up)
+        place = r->places.at[place].up;
+    r->changed |= r->places.at[place].read == r->pass;
+}
+
+static void note_read(struct cs_reach *r, uint32_t place)
+{
+    place &= ~REACH_LOOSE;
+    while (r->places.at[place].up)
+        place = r->places.at[place].up;
+    r->places.at[place].read = r->pass;
+}
+
+/* What has been put into the places around this one, and into those these are names of. */
+static void add_around(struct cs_reach *r, uint32_t place, struct cs_flow *w)
+{
+    for (uint32_t steps = 0; place && steps < SAME_MOST; steps++) {
+        while (r->places.at[place].up) {
+            place = r->places.at[place].up;
+            w->from |= r->places.at[place].own;
+            w->can |= r->places.at[place].can;
+        }
+        uint32_t same = r->places.at[place].same;
+        const struct cs_spot *s = &r->places.at[same & ~REACH_LOOSE];
+        if (!same)
+            return;
+        note_read(r, same);
+        w->from |= same & REACH_LOOSE ? s->all : s->own;
+        w->can |= same & REACH_LOOSE ? s->all_can : s->can;
+        place = same & ~REACH_LOOSE;
+    }
+}
+
+/* All that is in a place and in those it is a name of. */
+static void add_all(struct cs_reach *r, uint32_t place, struct cs_flow *w)
+{
+    for (uint32_t steps = 0; place; steps++) {
+        const struct cs_spot *s = &r->places.at[place & ~REACH_LOOSE];
+        note_read(r, place);
+        w->from |= s->all;
+        w->can |= s->all_can;
+        if (!w->path && !(place & REACH_LOOSE))
+            w->path = s->path;
+        if (steps == SAME_MOST) {
+            r->lost = true;
+            return;
+        }
+        if (s->up)
+            add_around(r, place & ~REACH_LOOSE, w);
+        place = s->same;
+    }
+}
+
+struct cs_flow cs_spot_read(struct cs_reach *r, uint32_t place)
+{
+    struct cs_flow w = {.place = place};
+    add_all(r, place, &w);
+    return w;
+}
+
+uint32_t cs_spot_itself(const struct cs_reach *r, uint32_t place)
+{
+    for (uint32_t steps = 0; steps < SAME_MOST && !(place & REACH_LOOSE); steps++) {
+        uint32_t same = r->places.at[place].same;
+        if (!same)
+            break;
+        place = same;
+    }
+    return place;
+}
+
+struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t atom)
+{
+    struct cs_flow m = {0};
+    if (!w.place || (w.place & REACH_LOOSE) || atom == K_NONE) {
+        m.from = w.from;
+        m.can = w.can;
+        m.place = w.place ? w.place | REACH_LOOSE : 0;
+        m.path = cs_path_member(r, w.path, atom);
+        return m;
+    }
+    uint32_t place = w.place;
+    for (uint32_t steps = 0; place; steps++) {
+        const struct cs_spot *s = &r->places.at[place & ~REACH_LOOSE];
+        if (place & REACH_LOOSE || steps == SAME_MOST) {
+            add_all(r, place, &m);
+            r->lost |= steps == SAME_MOST;
+            break;
+        }
+        uint32_t same = s->same, member = cs_spot_member(r, place, atom, false);
+        note_read(r, place);
+        m.from |= s->own;
+        m.can |= s->can;
+        if (s->up)
+            add_around(r, place, &m);
+        if (member) {
+            add_all(r, member, &m);
+            m.place = member;
+        }
+        place = same;
+    }
+    if (!m.place) {
+        uint32_t of = cs_spot_itself(r, (uint32_t)w.place);
+        uint32_t made = of & REACH_LOOSE ? 0 : cs_spot_member(r, of, atom, true);
+        m.place = made ? made : of | REACH_LOOSE;
+    }
+    if (!m.path)
+        m.path = cs_path_member(r, w.path, atom);
+    return m;
+}
+
+/* Bits into `own`, and up into `all` of what it is part of. */
+static void put_bits(struct cs_reach *r, uint32_t place, uint64_t from, uint64_t can)
+{
+    struct cs_spot *s = &r->places.at[place];
+    if ((s->own | from) == s->own && (s->can | can) == s->can)
+        return;
+    touch(r, place);
+    s->own |= from;
+    s->can |= can;
+    for (;; s = &r->places.at[s->up]) {
+        s->all |= from;
+        s->all_can |= can;
+        if (!s->up)
+            break;
+    }
+}
+
+static void put_path(struct cs_reach *r, uint32_t place, uint32_t path)
+{
+    struct cs_spot *s = &r->places.at[place];
+    if (!path || s->path == path)
+        return;
+    if (!s->path) {
+        s->path = path;
+        touch(r, place);
+        return;
+    }
+    /* One of several: it may be any tool that either leads to. */
+    put_bits(r, place, 0,
+             cs_path_tool(r, s->path, r->pos, "alias") | cs_path_tool(r, path, r->pos, "alias"));
+}
+
+void cs_spot_put_fn(struct cs_reach *r, uint32_t place, uint32_t fn)
+{
+    uint32_t count = 0;
+    for (uint32_t i = r->places.at[place].fns; i; i = r->fns.at[i].next) {
+        if (r->fns.at[i].fn == fn)
+            return;
+        if (++count == FNS_MOST) {
+            r->lost = true;
+            return;
+        }
+    }
+    *CS_PUSH(&r->fns) = (struct cs_fn_link){fn, r->places.at[place].fns};
+    r->places.at[place].fns = r->fns.len - 1;
+    touch(r, place);
+}
+
+/* `place` is another name of `other`, or part of it. */
+static bool is_name_of(const struct cs_reach *r, uint32_t place, uint32_t other)
+{
+    for (uint32_t steps = 0; place; steps++) {
+        place &= ~REACH_LOOSE;
+        while (r->places.at[place].up)
+            place = r->places.at[place].up;
+        if (place == other || steps == SAME_MOST)
+            return true;
+        place = r->places.at[place].same;
+    }
+    return false;
+}
+
+void cs_spot_put(struct cs_reach *r, uint32_t place, struct cs_flow w)
+{
+    if (place & REACH_LOOSE) {
+        cs_spot_put_some(r, place, w);
+        return;
+    }
+    struct cs_spot *s = &r->places.at[place];
+    put_path(r, place, w.path);
+    if (w.place && (w.place & ~REACH_LOOSE) != place) {
+        s = &r->places.at[place];
+        if (!s->up && !s->same && !is_name_of(r, w.place, place)) {
+            s->same = w.place;
+            touch(r, place);
+        }
+        if (!s->up && s->same == w.place) {
+            put_bits(r, place, 0, w.can);
+            return;
+        }
+        for (uint32_t i = r->places.at[w.place & ~REACH_LOOSE].fns; i; i = r->fns.at[i].next)
+            cs_spot_put_fn(r, place, r->fns.at[i].fn);
+    }
+    put_bits(r, place, w.from, w.can);
+}
+
+void cs_spot_put_some(struct cs_reach *r, uint32_t place, struct cs_flow w)
+{
+    w.can |= cs_path_tool(r, w.path, r->pos, "alias");
+    for (uint32_t steps = 0; place && steps < SAME_MOST; steps++) {
+        place &= ~REACH_LOOSE;
+        put_bits(r, place, w.from, w.can);
+        place = r->places.at[place].same;
+    }
+}
