@@ -141,15 +141,20 @@ def test_expectations_are_tried(t):
       {"name": "two", "program": "x.ts", "expect": {"action": "ask", "risk": "HIGH", "finding": "eval"}},
       {"name": "three", "call": "mail/send", "after": [{"tool": "crm/find"}, "web/fetch"], "expect": "allow"},
       {"name": "four", "code": "return 1", "expect": {"risk": "CRITICAL", "finding": "loop"}},
+      {"name": "six", "call": "new/tool", "expect": "allow"},
       {"name": "five", "call": "files/read", "expect": {"labels": ["private"]}},
     ]""")
     done = t.caisson("policy", "test", path)
     t.status(done, 1)
     t.has(done.out, "tests.json:4: three\n    action: wanted allow, but it is ask\n")
     t.has(done.out, "four\n    risk: wanted CRITICAL, but it is LOW; finding: wanted loop, but there are:")
-    t.true(done.out.endswith("3 passed, 2 failed\n"), done.out)
+    t.true(done.out.endswith("4 passed, 2 failed\n"), done.out)
     said = t.caisson("policy", "test", path, "-o", "json").json()
-    t.equal([x["passed"] for x in said["tests"]], [True, True, False, False, True])
+    t.equal([x["passed"] for x in said["tests"]], [True, True, False, False, True, True])
+    t.status(t.caisson("policy", "test", t.file("young.json", json.dumps({
+        "tools": [{"server": "new", "tool": "tool", "standing": "young"}, {"server": "far", "tool": "get_map", "trusted": False}],
+        "tests": [{"call": "new/tool", "expect": {"action": "ask", "rule": "tools.young"}},
+                  {"call": "far/get_map", "expect": {"labels": ["public", "untrusted", "egress"]}}]}))), 0)
     for wrong, says in (('[{"call": "a/b"}]', "expect"), ('[{"calls": "a/b", "expect": "ask"}]', "did you mean 'call'?"),
                         ('{}', "must be a list"), ('[{"call": "a/b", "expect": {"action": "ask", "riks": 1}}]', "'risk'?"),
                         ('[{"program": "none.ts", "expect": "ask"}]', "none.ts"), ('[{"call": "ab", "expect": "ask"}]', "SERVER/TOOL")):
