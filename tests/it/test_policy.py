@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from guarding import entries, office
+from guarding import Waiting, entries, office, pending
 from harness import table
 from resting import until
 from serving import Daemon
@@ -130,6 +130,31 @@ def test_a_program_is_explained(t):
     t.equal(said.json()["level"], "LOW")
     t.status(t.caisson("policy", "explain", "x.ts", "--policy", t.file(
         "p.json", json.dumps({"risk": {"then": {"HIGH": "allow"}}}))), 0)
+
+
+AGENT = """const issues = await tools.github.listIssues({owner: "acme", repo: "site"})
+const file = await tools.github.getFileContents({owner: "acme", repo: %s, path: "plans.md"})
+await tools.github.addIssueComment({owner: "acme", repo: "site", body: issues[0].title + file.text})
+return "commented" """
+
+
+def test_what_goes_back_to_where_it_came_from_is_not_asked_about(t):
+    sent = office(t, roles=("github",))
+    done = t.caisson("run", "-e", AGENT % '"site"')
+    t.equal((done.status, pending(t)), (0, []), done.err)
+    t.equal([s["body"].endswith("the plans of site") for s in sent()], [True])
+
+
+def test_what_goes_from_one_repository_to_another_is_asked_about(t):
+    sent = office(t, roles=("github",))
+    with Waiting(t, AGENT % '"se" + "cret"') as w:
+        card = w.card()
+        t.equal((card["kind"], card["rule"], card["call"]["tool"]), ("call", TRIFECTA, "add_issue_comment"))
+        t.equal(sorted(f["from"] for f in card["flows"]), ["github/get_file_contents", "github/list_issues"])
+        w.answer("deny", "--reason", "not that one")
+        done = w.end()
+    t.has(done.err, "not that one")
+    t.equal(sent(), [])
 
 
 def test_expectations_are_tried(t):
