@@ -245,12 +245,23 @@ static void let_run(struct cs_run *run)
         cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
 }
 
-static void refuse(struct cs_run *run, struct cs_str why, struct cs_str advice)
+#define REFUSED "the policy refuses this program"
+
+struct cs_str cs_guard_advice(struct cs_str why)
+{
+    if (cs_str_starts(why, REFUSED))
+        return CS_STR(
+            "Write it without what `risk.findings` names, or ask whoever keeps the policy "
+            "to let it run; `caisson assess FILE` says beforehand.");
+    return CS_STR("It did not run, and nothing it would have done was done. `risk.findings` says "
+                  "why a person was asked.");
+}
+
+static void refuse(struct cs_run *run, struct cs_str why)
 {
     struct cs_guarded *g = cs_guarded_of(run);
     struct cs_err err = {0};
     g->denied = why;
-    g->advice = advice;
     run->result.verdict.allowed = false;
     run->refused = true;
     cs_fail(&err, CS_DENIED, "%.*s", CS_STR_ARG(why));
@@ -267,14 +278,12 @@ static void refuse_by_rule(struct cs_run *run)
 {
     const struct cs_verdict *v = &run->result.verdict;
     CS_AUTO_BUF struct cs_buf text = {0};
-    cs_buf_puts(&text, "the policy refuses this program");
+    cs_buf_puts(&text, REFUSED);
     if (v->rule.len)
         cs_buf_printf(&text, " (%.*s)", CS_STR_ARG(v->rule));
     for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
         cs_buf_printf(&text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
-    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)),
-           CS_STR("Write it without what `risk.findings` names, or ask whoever keeps the policy to "
-                  "let it run; `caisson assess FILE` says beforehand."));
+    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
 }
 
 static void ask_program(struct cs_run *run);
@@ -309,9 +318,7 @@ static void on_program(void *ctx, const struct cs_question_end *end)
     g->question = NULL;
     if (!end->approved) {
         cs_guard_goes_on(run);
-        refuse(run, why_not(run, "the program", end),
-               CS_STR("It did not run, and nothing it would have done was done. `risk.findings` "
-                      "says why a person was asked."));
+        refuse(run, why_not(run, "the program", end));
     } else if (still_the_same(run)) {
         g->approved = g->allowed = true;
         g->by = cs_arena_dup(&run->arena, end->by);
