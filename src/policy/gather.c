@@ -7,7 +7,8 @@
 #include "policy/risk.h"
 #include "privacy/privacy.h"
 
-#define GUEST_LINES 4000u
+#define GUEST_LINES  4000u
+#define JOINED_BYTES 4000u
 
 static const char *const kind_names[] = {
 #define X(id, word) word,
@@ -65,6 +66,38 @@ static int read_fact(struct cs_case *k, struct cs_json_val from, struct cs_fact_
     return 0;
 }
 
+/* Comments on lines that follow each other are read as one too: a sentence goes on in the next
+ * line. `all` has room for twice as many. */
+static void join_comments(struct cs_case *k, struct cs_fact_seen *all)
+{
+    uint32_t count = k->fact_count;
+    struct cs_fact_seen *open = NULL;
+    uint32_t last = 0;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    for (uint32_t i = 0; i <= count; i++) {
+        const struct cs_fact_seen *f = &all[i];
+        if (i < count && f->kind != CS_FACT_COMMENT)
+            continue;
+        bool follows = i < count && open && f->line == last + 1 && !f->cut &&
+                       cs_str_eq(f->module, open->module) && text.len < JOINED_BYTES;
+        if (open && !follows && last > open->line) {
+            struct cs_fact_seen *joined = &all[k->fact_count++];
+            *joined = *open;
+            joined->via = CS_STR(CS_VIA_JOINED);
+            joined->name = cs_arena_dup(k->arena, cs_buf_str(&text));
+        }
+        if (i == count)
+            break;
+        if (!follows) {
+            open = &all[i];
+            cs_buf_clear(&text);
+        }
+        cs_buf_putstr(&text, f->name);
+        cs_buf_putc(&text, '\n');
+        last = f->line;
+    }
+}
+
 /* By kind, and those of one kind in the order of the text. */
 static void group(struct cs_case *k, struct cs_fact_seen *from)
 {
@@ -103,11 +136,13 @@ int cs_case_facts(struct cs_case *k, struct cs_str facts, struct cs_verdict *v, 
         return cs_fail(err, CS_INVALID, "there is no list of facts");
     if (cs_json_count(list) > CS_FACTS_MOST)
         return cs_fail(err, CS_LIMIT, "there are more than %d facts", CS_FACTS_MOST);
-    struct cs_fact_seen *all = cs_arena_alloc(k->arena, (cs_json_count(list) + 1) * sizeof *all);
+    struct cs_fact_seen *all =
+        cs_arena_alloc(k->arena, (2 * (size_t)cs_json_count(list) + 1) * sizeof *all);
     struct cs_json_iter it = {0};
     while (cs_json_next(list, &it, NULL, &item))
         if (read_fact(k, item, &all[k->fact_count++]) < 0)
             return cs_fail(err, CS_INVALID, "fact %u is none", k->fact_count);
+    join_comments(k, all);
     group(k, all);
     int64_t n;
     k->source_bytes = cs_json_i64(cs_json_get(root, "source_bytes"), &n) && n > 0 ? (uint64_t)n : 0;
@@ -267,7 +302,6 @@ static void reach(struct cs_case *k, struct cs_fact_seen *f, bool *reached)
             continue;
         f->tools[f->tool_count++] = i;
         reached[i] = true;
-        k->labels |= k->tools[i].labels;
     }
 }
 
@@ -276,6 +310,16 @@ static unsigned labels_of(const struct cs_case *k, struct cs_str name)
     unsigned labels = 0;
     for (uint32_t i = 0; i < k->tool_count; i++)
         if (means(name, &k->tools[i].tool.target))
+            labels |= k->tools[i].labels;
+    return labels;
+}
+
+/* Of everything that is reached but this. */
+static unsigned labels_besides(const struct cs_case *k, struct cs_str name)
+{
+    unsigned labels = 0;
+    for (uint32_t i = 0; i < k->tool_count; i++)
+        if (!means(name, &k->tools[i].tool.target))
             labels |= k->tools[i].labels;
     return labels;
 }
@@ -292,6 +336,7 @@ static void read_flows(struct cs_case *k, struct cs_verdict *v)
             continue;
         f->from = labels_of(k, from);
         f->to = labels_of(k, to);
+        f->besides = labels_besides(k, from);
         flows[v->flow_count++] = (struct cs_evident_flow){from, to, f->line, f->column};
     }
 }

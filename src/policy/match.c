@@ -141,7 +141,7 @@ static bool fact_fits(struct cs_case *k, const struct cs_when *w, const struct c
 {
     if (!cs_globs_fit(&w->vias, f->via) || !cs_globs_fit(&w->keys, f->key) || !has_word(w, f) ||
         (f->from & w->from) != w->from || (f->to & w->to) != w->to ||
-        (k->labels & w->besides) != w->besides || !reaches(k, &w->tool, f))
+        (f->besides & w->besides) != w->besides || !reaches(k, &w->tool, f))
         return false;
     if (w->secrets && !(f->secrets & w->secrets))
         return false;

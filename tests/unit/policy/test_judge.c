@@ -262,6 +262,7 @@ static void credentials_are_found_by_their_names(void **state)
     assert_int_equal(cs_detector_new(NULL, 0, &w.c.detector, &err), 0);
     judge_fact(&w, "string", "hunter2!Qx7", "", "password");
     assert_non_null(found(&w, "credential"));
+    assert_str_is(found(&w, "credential")->what, "[PASSWORD]");
     judge_fact(&w, "string", "AKIAIOSFODNN7EXAMPLQ", "", "");
     assert_non_null(found(&w, "credential"));
     judge_fact(&w, "string", "hunter2!Qx7", "", "title");
