@@ -222,7 +222,6 @@ def test_a_program_is_asked_for_before_it_runs_and_again_when_it_changes(t, _, k
         {"id": "marked", "level": "HIGH", "when": {"fact": "string", "like": "marked as risky"}, "reason": "it is marked"}]})
     risky = "const why = 'marked as risky'; await tools.rec.echo({n: %d}); return why.length"
     with client(t, kind, transport, options) as c:
-        c.tool("search_tools", query="echo")  # its server is there: one that comes while a person reads is another question
         c.ask("answers", [accept("program")])
         got, bad = ended(c, start(c, risky % 1))
         t.equal((got["status"], got["result"], bad), ("completed", 15, False))
