@@ -251,8 +251,22 @@ static void let_run(struct cs_run *run)
 
 #define REFUSED "the policy refuses this program"
 
+/* Its time was over: approvals.c says so in these words. */
+static bool nobody_came(struct cs_str why)
+{
+    static const char words[] = "nobody answered within";
+    return why.len && memmem(why.at, why.len, words, sizeof words - 1);
+}
+
+#define TELL_THEM                                                                             \
+    CS_STR("Nobody was there to answer. Somebody with the role approve can, with `caisson "   \
+           "approvals` or GET /approvals: tell them what it is for, and send it again while " \
+           "they are there.")
+
 struct cs_str cs_guard_advice(struct cs_str why)
 {
+    if (nobody_came(why))
+        return TELL_THEM;
     if (cs_str_starts(why, REFUSED))
         return CS_STR(
             "Write it without what `risk.findings` names, or ask whoever keeps the policy "
@@ -624,7 +638,7 @@ static void deny_call(struct cs_gate_call *c, const struct cs_question_end *end)
     memcpy(r->scope, c->scope, sizeof r->scope);
     run->guarded->refused = r;
     cs_guard_goes_on(run);
-    refuse_call(c, r->why, LEAVE_IT);
+    refuse_call(c, r->why, nobody_came(r->why) ? TELL_THEM : LEAVE_IT);
 }
 
 static void on_call_answered(void *ctx, const struct cs_question_end *end)

@@ -103,6 +103,7 @@ def test_nobody_answers(t, _, kind, transport):
         got, bad = ended(c, start(c, SEND % 1))
         t.equal((got["status"], bad), ("failed", True))
         t.has(json.dumps(got), "nobody answered within 1 s")
+        t.has(json.dumps(got), "Somebody with the role approve can")
         t.equal(sent(t), [])
 
 
