@@ -69,6 +69,8 @@ uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
         return v->a + 1;
     case VAL_REF: {
         const struct cs_ref *ref = &r->p->refs.at[v->a];
+        if (!ref->decl && ref->atom == K_globalThis)
+            return r->globals;
         return ref->decl ? ref->decl : cs_spot_member(r, r->globals, ref->atom, true);
     }
     case VAL_THIS:
@@ -79,6 +81,7 @@ uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
         return deep < DEEP_MOST ? cs_spot_of(r, v->a, deep + 1) : 0;
     case VAL_MEMBER: {
         uint32_t of = deep < DEEP_MOST ? cs_spot_of(r, v->a, deep + 1) : r->at[v->a].place;
+        of = of ? cs_spot_itself(r, of) : 0;
         if (!of || of & REACH_LOOSE || v->b == K_NONE)
             return of ? of | REACH_LOOSE : 0;
         uint32_t member = cs_spot_member(r, of, v->b, true);
@@ -94,11 +97,6 @@ static void put_member(struct cs_reach *r, const struct cs_val *target, uint32_t
                        struct cs_flow w, unsigned deep)
 {
     uint32_t of = cs_spot_of(r, target->a, 0);
-    struct cs_flow self = {0};
-    if (!of)
-        return;
-    if (r->at[target->a].path && r->paths.at[r->at[target->a].path].kind >= PATH_TOOLS)
-        self.can = cs_hand_out(r, target->a, 0);
     for (uint32_t steps = 0; of && steps < 16 && cs_reach_step(r); steps++) {
         uint32_t loose = of & REACH_LOOSE, base = of & ~REACH_LOOSE, member = 0;
         if (!loose && target->b != K_NONE)
@@ -114,7 +112,6 @@ static void put_member(struct cs_reach *r, const struct cs_val *target, uint32_t
         }
         of = r->places.at[base].same;
     }
-    (void)self;
 }
 
 /* The items of a pattern, each with its part of the value. */

@@ -27,6 +27,17 @@ struct call {
     struct cs_flow result;
 };
 
+static bool spot_fns(struct cs_reach *r, uint32_t place,
+                     void (*visit)(struct cs_reach *, uint32_t, struct call *), struct call *c)
+{
+    bool any = false;
+    for (uint32_t i = r->places.at[place].fns; i && cs_reach_step(r); i = r->fns.at[i].next) {
+        visit(r, r->fns.at[i].fn, c);
+        any = true;
+    }
+    return any;
+}
+
 /* Calls `visit` for each function that the value may be; true if there was one. */
 static bool each_fn(struct cs_reach *r, uint32_t node, unsigned deep,
                     void (*visit)(struct cs_reach *, uint32_t, struct call *), struct call *c)
@@ -45,14 +56,14 @@ static bool each_fn(struct cs_reach *r, uint32_t node, unsigned deep,
         any = each_fn(r, v.a, deep + 1, visit, c);
         return each_fn(r, v.b, deep + 1, visit, c) || any;
     }
-    uint32_t place = r->at[node].place;
+    uint32_t place = (uint32_t)r->at[node].place;
     for (uint32_t steps = 0; place && steps < 16; steps++) {
-        place &= ~REACH_LOOSE;
-        for (uint32_t i = r->places.at[place].fns; i && cs_reach_step(r); i = r->fns.at[i].next) {
-            visit(r, r->fns.at[i].fn, c);
-            any = true;
-        }
-        place = r->places.at[place].same;
+        any |= spot_fns(r, place & ~REACH_LOOSE, visit, c);
+        /* Some member of it: any of them. */
+        uint32_t m = place & REACH_LOOSE ? r->places.at[place & ~REACH_LOOSE].member : 0;
+        for (; m && cs_reach_step(r); m = r->places.at[m].sibling)
+            any |= spot_fns(r, m, visit, c);
+        place = r->places.at[place & ~REACH_LOOSE].same;
     }
     return any;
 }
@@ -130,7 +141,7 @@ static void gather(struct cs_reach *r, struct call *c, bool keeps)
         uint32_t node = cs_reach_val(r, i)->a;
         if (cs_reach_val(r, node)->kind == VAL_FN)
             continue;
-        c->from |= cs_flow_from(r, node);
+        c->from |= r->at[node].from;
         c->can |= keeps ? cs_hand_out(r, node, 0) : r->at[node].can;
     }
 }
@@ -181,7 +192,6 @@ static void call_unknown(struct cs_reach *r, struct call *c)
     struct cs_flow into = {.from = c->from, .can = c->can};
     if (callee.kind == VAL_MEMBER) {
         self = r->at[callee.a];
-        self.from = cs_flow_from(r, callee.a);
         if (!self.path)
             self.can |= cs_hand_out(r, callee.a, 0);
         name = r->p->names.at[callee.b].text;
@@ -246,10 +256,12 @@ struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node)
     r->paths.at[path].called = true;
     if (path && to.kind == PATH_TOOL) {
         gather(r, &c, false);
-        uint64_t tool = cs_path_tool(r, path, c.pos, "chain");
+        uint64_t tool = cs_path_tool(r, path, c.pos, "chain") | r->at[v.a].can;
         for (uint32_t i = c.args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
             c.from |= r->at[cs_reach_val(r, i)->a].from;
         sink(r, tool, c.from, c.pos);
+        if (to.up && cs_str_is(r->p->names.at[to.atom].text, "bind"))
+            return (struct cs_flow){.path = to.up, .can = tool};
         c.result.from = tool | (to.guess ? c.from : 0);
         if (!to.guess)
             return c.result;

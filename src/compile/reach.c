@@ -93,11 +93,6 @@ struct cs_flow cs_fn_returned(struct cs_reach *r, uint32_t fn)
     return cs_spot_read(r, returns(r, fn));
 }
 
-uint64_t cs_flow_from(struct cs_reach *r, uint32_t node)
-{
-    return r->at[node].from | (r->at[node].place ? cs_spot_read(r, r->at[node].place).from : 0);
-}
-
 static struct cs_flow reference(struct cs_reach *r, uint32_t node)
 {
     struct cs_parser *p = r->p;
@@ -107,6 +102,8 @@ static struct cs_flow reference(struct cs_reach *r, uint32_t node)
         uint32_t place = cs_spot_member(r, r->globals, ref->atom, false);
         struct cs_flow w = place ? cs_spot_read(r, place) : (struct cs_flow){0};
         w.path = w.path ? w.path : cs_path_free(r, ref->atom);
+        if (ref->atom == K_globalThis)
+            w.place = r->globals;
         return w;
     }
     const struct cs_decl *d = &p->decls.at[ref->decl - 1];
@@ -168,7 +165,7 @@ static struct cs_flow literal_value(struct cs_reach *r, uint32_t node)
 {
     struct cs_flow w = {0};
     for (uint32_t i = cs_reach_val(r, node)->a; i; i = cs_reach_val(r, i)->c) {
-        w.from |= cs_flow_from(r, cs_reach_val(r, i)->a);
+        w.from |= r->at[cs_reach_val(r, i)->a].from;
         w.can |= r->at[cs_reach_val(r, i)->a].can;
     }
     return w;

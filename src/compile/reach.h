@@ -122,6 +122,8 @@ void cs_spots_init(struct cs_reach *r);
 uint32_t cs_spot_new(struct cs_reach *r);
 /* The member of a place; `make`: it comes to be if there is none. */
 uint32_t cs_spot_member(struct cs_reach *r, uint32_t place, uint32_t atom, bool make);
+/* What the place is a name of, perhaps loosely, or itself. */
+uint32_t cs_spot_itself(const struct cs_reach *r, uint32_t place);
 struct cs_flow cs_spot_read(struct cs_reach *r, uint32_t place);
 struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t atom);
 /* Into the whole of a place, loosely into some member, or a function. */
@@ -145,8 +147,6 @@ static inline bool cs_reach_step(struct cs_reach *r)
 /* The literal or function that a value is, seen through assignments and Promise.all, or 0. */
 uint32_t cs_reach_literal(const struct cs_reach *r, uint32_t node);
 struct cs_flow cs_flow_join(struct cs_reach *r, struct cs_flow a, struct cs_flow b);
-/* All that is in a value. */
-uint64_t cs_flow_from(struct cs_reach *r, uint32_t node);
 /* Somebody unknown gets the value: the tools that he can reach with it. A server alone stands for
  * all of its tools. */
 uint64_t cs_hand_out(struct cs_reach *r, uint32_t node, unsigned deep);

@@ -94,20 +94,20 @@ static void note_read(struct cs_reach *r, uint32_t place)
 /* What has been put into the places around this one, and into those these are names of. */
 static void add_around(struct cs_reach *r, uint32_t place, struct cs_flow *w)
 {
-    uint32_t root = place, steps = 0;
-    while (r->places.at[root].up) {
-        root = r->places.at[root].up;
-        w->from |= r->places.at[root].own;
-        w->can |= r->places.at[root].can;
-    }
-    if (root == place)
-        return;
-    for (uint32_t same = r->places.at[root].same; same && steps < SAME_MOST; steps++) {
+    for (uint32_t steps = 0; place && steps < SAME_MOST; steps++) {
+        while (r->places.at[place].up) {
+            place = r->places.at[place].up;
+            w->from |= r->places.at[place].own;
+            w->can |= r->places.at[place].can;
+        }
+        uint32_t same = r->places.at[place].same;
         const struct cs_spot *s = &r->places.at[same & ~REACH_LOOSE];
+        if (!same)
+            return;
         note_read(r, same);
         w->from |= same & REACH_LOOSE ? s->all : s->own;
         w->can |= same & REACH_LOOSE ? s->all_can : s->can;
-        same = s->same;
+        place = same & ~REACH_LOOSE;
     }
 }
 
@@ -138,6 +138,17 @@ struct cs_flow cs_spot_read(struct cs_reach *r, uint32_t place)
     return w;
 }
 
+uint32_t cs_spot_itself(const struct cs_reach *r, uint32_t place)
+{
+    for (uint32_t steps = 0; steps < SAME_MOST && !(place & REACH_LOOSE); steps++) {
+        uint32_t same = r->places.at[place].same;
+        if (!same)
+            break;
+        place = same;
+    }
+    return place;
+}
+
 struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t atom)
 {
     struct cs_flow m = {0};
@@ -164,12 +175,15 @@ struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t ato
             add_around(r, place, &m);
         if (member) {
             add_all(r, member, &m);
-            m.place = m.place ? m.place : member;
+            m.place = member;
         }
         place = same;
     }
-    if (!m.place)
-        m.place = w.place | REACH_LOOSE;
+    if (!m.place) {
+        uint32_t of = cs_spot_itself(r, (uint32_t)w.place);
+        uint32_t made = of & REACH_LOOSE ? 0 : cs_spot_member(r, of, atom, true);
+        m.place = made ? made : of | REACH_LOOSE;
+    }
     if (!m.path)
         m.path = cs_path_member(r, w.path, atom);
     return m;

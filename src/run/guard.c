@@ -16,6 +16,8 @@
 #include "run/resume.h"
 #include "run/shield.h"
 
+#define LISTED_MS 5000 /* how long servers have to say what they offer before somebody is asked */
+
 static const struct cs_refusal denied = {CS_CALL_DENIED, CS_ANSWER_DENIED, NULL, false};
 
 /* Neighbours that do not know each other. */
@@ -144,6 +146,8 @@ bool cs_guard_turn(struct cs_run *run)
 void cs_guard_close(struct cs_run *run)
 {
     struct cs_guarded *g = run->guarded;
+    if (run->await)
+        cs_await_cancel(CS_TAKE(run->await));
     if (!g)
         return;
     if (g->question)
@@ -281,12 +285,9 @@ static void ask_program(struct cs_run *run);
 
 /* What may have changed while somebody was thinking: the policy, and the tools. It has not begun,
  * so it gets what holds now. */
-static bool still_the_same(struct cs_run *run)
+static void judge_anew(struct cs_run *run)
 {
     struct cs_runner *r = run->runner;
-    struct cs_guarded *g = run->guarded;
-    struct cs_question_want want = {.run = run};
-    CS_AUTO_BUF struct cs_buf card = {0};
     if (run->policy != r->policy) {
         cs_policy_unref(run->policy);
         run->policy = cs_policy_ref(r->policy);
@@ -295,7 +296,15 @@ static bool still_the_same(struct cs_run *run)
         cs_catalogue_unref(run->catalogue);
         run->catalogue = cs_tools_current(r->tools);
     }
-    judge(run, g->facts, false);
+    judge(run, run->guarded->facts, false);
+}
+
+static bool still_the_same(struct cs_run *run)
+{
+    struct cs_guarded *g = run->guarded;
+    struct cs_question_want want = {.run = run};
+    CS_AUTO_BUF struct cs_buf card = {0};
+    judge_anew(run);
     if (run->result.verdict.action == CS_GRANT_DENY)
         return false;
     cs_card_program(run, &want, &card);
@@ -349,6 +358,33 @@ static void ask_program(struct cs_run *run)
         on_program(run, &none);
 }
 
+static void follow(struct cs_run *run, struct cs_str facts);
+
+static void on_listed(void *ctx)
+{
+    struct cs_run *run = ctx;
+    run->await = NULL;
+    if (run->job)
+        cs_job_pause(run->job, false);
+    judge_anew(run);
+    follow(run, run->guarded->facts);
+}
+
+/* Servers that have just been started say what they offer first: else it would be asked again as
+ * soon as they do, since that is part of what somebody approves. */
+static bool await_tools(struct cs_run *run)
+{
+    struct cs_guarded *g = cs_guarded_of(run);
+    struct cs_tools *tools = run->runner->tools;
+    if (g->listed || !tools)
+        return false;
+    g->listed = true;
+    if (run->job)
+        cs_job_pause(run->job, true);
+    run->await = cs_tools_await(tools, (struct cs_str){0}, false, LISTED_MS, on_listed, run);
+    return true;
+}
+
 static void follow(struct cs_run *run, struct cs_str facts)
 {
     switch (run->result.verdict.action) {
@@ -360,7 +396,8 @@ static void follow(struct cs_run *run, struct cs_str facts)
         break;
     case CS_GRANT_ASK:
         cs_guarded_of(run)->facts = cs_arena_dup(&run->arena, facts);
-        ask_program(run);
+        if (!await_tools(run))
+            ask_program(run);
         break;
     }
 }

@@ -81,6 +81,7 @@ struct cs_guarded {
     unsigned char binding[32];    /* of it */
     bool allowed;                 /* the answer is yes, and it has its turn to wait for */
     bool approved;                /* a person, or a grant, let this program run */
+    bool listed;                  /* it has waited for what servers offer */
     bool must_ask;                /* its process ended while somebody was asked about it */
     bool wants_turn; /* it waits for one, which it gave back while somebody was asked */
     unsigned waits;  /* things that are asked about */
@@ -91,6 +92,7 @@ struct cs_guarded {
     struct cs_str denied, advice; /* why it may not, if that is decided, and what to do */
     struct cs_refused_call *refused;
     struct cs_inflow came;         /* in this execution, */
+    struct cs_reading *reading;    /* what the store has of it; NULL: it is not read now */
     struct cs_session_flows *kept; /* or, if it is in a session, in that; NULL: not yet */
 };
 /* Made when it is first wanted. */
@@ -104,6 +106,7 @@ void cs_card_call(struct cs_gate_call *call, const struct cs_flow_verdict *flow,
 
 /* --- flows.c --- */
 
+int cs_step_flows(struct cs_run *run, struct cs_err *err); /* what has come into its session */
 /* Something has come in by this call. */
 void cs_flows_came(struct cs_gate_call *call);
 /* The same, of a call that is answered from the record. */

@@ -133,6 +133,7 @@ def test_a_program_is_explained(t):
 
 
 def test_expectations_are_tried(t):
+    t.file("caisson.json", "{}")
     t.file("policy.json", json.dumps({"tools": {"deny": ["bank/close"]}}))
     t.file("sub/x.ts", "return eval(inputs.x)")
     path = t.file("sub/tests.json", """[ // of the house

@@ -1,0 +1,136 @@
+/* What the answers of one server can get into arguments of another. */
+#include "compile/reach_cases.h"
+
+#define FLOW "crm.find > mail.send"
+
+static const struct output_case found[] = {
+    {"const rows = await tools.crm.find({}); await tools.mail.send({ to: rows[0].email })", FLOW},
+    {"await tools.mail.send(await tools.crm.find({}))", FLOW},
+    {"await tools.mail.send({ text: `${(await tools.crm.find({})).name}` })", FLOW},
+    {"for (const r of await tools.crm.find({})) await tools.mail.send({ to: r.email })", FLOW},
+    {"const { data: { rows: [first] } } = await tools.crm.find(); tools.mail.send(first)", FLOW},
+    {"const rs = await tools.crm.find(); rs.map(r => tools.mail.send({ to: r.email }))", FLOW},
+    {"const rs = await tools.crm.find();\n"
+     "await Promise.all(rs.filter(r => r.ok).map(async ({ email }) => {\n"
+     "  await tools.mail.send({ to: email })\n}))",
+     FLOW},
+    {"const out = []; for (const r of await tools.crm.find()) out.push(r.name);\n"
+     "await tools.mail.send({ text: out.join() })",
+     FLOW},
+    {"let text = ''; for (const r of await tools.crm.find()) text += r.name;\n"
+     "await tools.mail.send({ text })",
+     FLOW},
+    {"const o = {}; o.rows = await tools.crm.find(); tools.mail.send({ o })", FLOW},
+    {"const m = new Map(); m.set(1, await tools.crm.find()); tools.mail.send(m.get(1))", FLOW},
+    {"async function load() { return tools.crm.find() }\n"
+     "async function send(x, y) { await tools.mail.send({ y }) }\nsend(1, await load())",
+     FLOW},
+    {"tools.crm.find().then(rs => rs.map(r => r.id)).then(ids => tools.mail.send({ ids }))", FLOW},
+    {"const x = await crm.find(); await mail.send(x)", FLOW},
+    {"import { find } from '/mcp-servers/crm/find.ts'; import * as m from '/mcp-servers/mail';\n"
+     "await m.send(await find())",
+     FLOW},
+    {"const { crm, mail } = tools; mail.send(await crm.find())", FLOW},
+    {"const sum = (await tools.crm.find()).reduce((a, r) => { a[r.k] = 1; return a }, {});\n"
+     "tools.mail.send(sum)",
+     FLOW},
+    {"const r = JSON.parse(JSON.stringify(await tools.crm.find())); tools.mail.send(r)", FLOW},
+    {"let x; function get() { return x } x = await tools.crm.find(); tools.mail.send(get())", FLOW},
+};
+
+static const struct output_case misses[] = {
+    {"await tools.crm.find(); await tools.mail.send({ text: 'hello' })", ""},
+    {"const a = await tools.crm.find(); await tools.crm.update({ a })", ""},
+    {"const a = await tools.crm.find(); if (a.length > 3) await tools.mail.send({ n: 'many' })",
+     ""},
+    {"const n = (await tools.crm.find()).length > 3; tools.mail.send({ t: n ? 'a' : 'b' })", ""},
+    {"const [a, b] = await Promise.all([tools.crm.find(), tools.mail.list()]); tools.mail.send(b)",
+     ""},
+    {"const d = { a: await tools.crm.find(), b: 1 }; tools.mail.send(d.b); return d", ""},
+    {"async function send(x, y) { await tools.mail.send({ y }) }\n"
+     "send(await tools.crm.find(), 1)",
+     ""},
+    {"await tools.mail.send({ to: inputs.to }); return tools.crm.find()", ""},
+    {"const id = inputs.id; const by = {}; by[id] = await tools.crm.find(id);\n"
+     "await tools.mail.send({ id })",
+     ""},
+    {"const r = await tools.crm.find(); const i = await tools.gh.create({ r });\n"
+     "await tools.mail.send({ i })",
+     "crm.find > gh.create, gh.create > mail.send"},
+    {"async function load() { const a = await tools.crm.find(); return { a, b: 2 } }\n"
+     "const { b } = await load(); tools.mail.send({ b })",
+     ""},
+    {"console.log(await tools.crm.find()); await tools.mail.send({ text: 'done' })", ""},
+};
+
+static const struct output_case evasions[] = {
+    {"try { throw await tools.crm.find() } catch (e) { tools.mail.send({ e }) }", FLOW},
+    {"globalThis.x = await tools.crm.find(); tools.mail.send(x)", FLOW},
+    {"state.x = await tools.crm.find(); tools.mail.send({ ...state })", FLOW},
+    {"const { send } = tools['ma' + 'il']; const f = send.bind(null); f(await tools.crm.find())",
+     FLOW},
+    {"tools.mail.send.call(null, await tools.crm.find())", FLOW},
+    {"Reflect.apply(tools.mail.send, null, [await tools.crm.find()])", FLOW},
+    {"(await tools.crm.find()).forEach(tools.mail.send)", FLOW},
+    {"const o = { f: tools.mail.send }; o.f(await tools.crm.find())", FLOW},
+    {"class S { async load() { this.rows = await tools.crm.find() }\n"
+     "async go() { for (const r of this.rows) await tools.mail.send(r) } }\n"
+     "const s = new S(); await s.load(); await s.go()",
+     FLOW},
+    {"class S { #r; async load() { this.#r = await tools.crm.find() } go() { "
+     "tools.mail.send(this.#r) "
+     "} }\nnew S().go()",
+     FLOW},
+    {"function* g() { yield* x } const x = await tools.crm.find();\n"
+     "for (const r of g()) tools.mail.send(r)",
+     FLOW},
+    {"function add(list, x) { list.push(x) } const all = [];\n"
+     "add(all, await tools.crm.find()); tools.mail.send(all)",
+     FLOW},
+    {"const a = {}, b = a; b.x = await tools.crm.find(); tools.mail.send(a.x)", FLOW},
+    {"const a = []; const last = a; last[0] = await tools.crm.find(); tools.mail.send(a)", FLOW},
+    {"const a = {}; Object.assign(a, await tools.crm.find()); tools.mail.send(a)", FLOW},
+    {"const rows = [{}]; for (const r of rows) r.x = await tools.crm.find();\n"
+     "tools.mail.send(rows)",
+     FLOW},
+    {"let a; [a] = await tools.crm.find(); tools.mail.send(a)", FLOW},
+    {"let a; ({ x: a } = await tools.crm.find()); tools.mail.send(a)", FLOW},
+    {"const api = { get: () => tools.crm.find(), put: m => tools.mail.send(m) };\n"
+     "api.put(await api.get())",
+     FLOW},
+    {"const o = { get x() { return y } }; const y = await tools.crm.find(); tools.mail.send(o.x)",
+     FLOW},
+    {"tools.mail.send`${await tools.crm.find()}`", FLOW},
+    {"const fs = [tools.crm.find, tools.mail.send]; fs[1](await fs[0]())", FLOW},
+    {"const go = c ? tools.mail.send : tools.mail.draft; go(await tools.crm.find())",
+     "crm.find > mail.send, crm.find > mail.draft"},
+    {"eval('tools.mail.send(await tools.crm.find())')", FLOW},
+};
+
+static void what_flows_from_one_server_to_another_is_found(void **state)
+{
+    (void)state;
+    check_facts(CS_FACT_FLOW, false, found, CS_COUNT(found));
+}
+
+static void what_does_not_flow_is_not_said_to(void **state)
+{
+    (void)state;
+    check_facts(CS_FACT_FLOW, false, misses, CS_COUNT(misses));
+}
+
+static void flows_by_other_ways_are_found(void **state)
+{
+    (void)state;
+    check_facts(CS_FACT_FLOW, false, evasions, CS_COUNT(evasions));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_flows_from_one_server_to_another_is_found),
+        cmocka_unit_test(what_does_not_flow_is_not_said_to),
+        cmocka_unit_test(flows_by_other_ways_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
