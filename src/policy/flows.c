@@ -30,6 +30,7 @@ struct cs_flow_rules {
     struct label_rule *labels;
     struct flow_rule *flows;
     size_t label_count, flow_count;
+    struct cs_label_words *known; /* made when the first guess is wanted */
 };
 
 static const struct flow_rule built_in[] = {
@@ -86,7 +87,12 @@ unsigned cs_policy_labels(const struct cs_policy *policy, const struct cs_tool_v
             *why = r->tool;
         return r->labels;
     }
-    return cs_labels_guess(tool, why);
+    if (policy && !policy->flows->known)
+        policy->flows->known = cs_label_words_new();
+    if (policy)
+        return cs_labels_guess(policy->flows->known, tool, why);
+    CS_AUTO_FREE struct cs_label_words *known = cs_label_words_new();
+    return cs_labels_guess(known, tool, why);
 }
 
 /* --- places --- */
@@ -455,5 +461,7 @@ int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct 
 
 void cs_flow_rules_free(struct cs_flow_rules *rules)
 {
+    if (rules)
+        free(rules->known);
     free(rules);
 }

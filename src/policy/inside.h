@@ -68,7 +68,11 @@ int cs_policy_read_risk(struct cs_policy *p, struct cs_json_val section, struct 
 int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct cs_json_val flows,
                          struct cs_err *err);
 /* labels.c: what is guessed where the policy says nothing. `why` may be NULL. */
-unsigned cs_labels_guess(const struct cs_tool_view *tool, struct cs_str *why);
+/* The words that it knows, to be made once. */
+struct cs_label_words;
+struct cs_label_words *cs_label_words_new(void);
+unsigned cs_labels_guess(const struct cs_label_words *known, const struct cs_tool_view *tool,
+                         struct cs_str *why);
 /* Does a pattern name this tool, in one of its spellings? */
 bool cs_policy_matches(struct cs_str pattern, const struct cs_target *target);
 int cs_policy_read_grant(struct cs_json_val from, const char *where, enum cs_grant *into,

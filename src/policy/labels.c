@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/mem.h"
 #include "policy/inside.h"
 
 #define WORD_MAX    24
@@ -136,6 +137,7 @@ static const struct {
 };
 
 struct words {
+    const struct cs_label_words *known;
     char at[NAME_WORDS + SAID_WORDS][WORD_MAX];
     unsigned is[NAME_WORDS + SAID_WORDS];
     size_t count;
@@ -143,33 +145,71 @@ struct words {
 
 /* --- words --- */
 
-static unsigned class_of(const char *word, size_t len)
+#define SLOTS 4096 /* twice as many as words, at least */
+
+/* Every word of the classes, by its hash: some twenty lists are too long to be walked for each word
+ * of each tool. */
+struct cs_label_words {
+    struct {
+        const char *at;
+        size_t len;
+        unsigned is;
+    } slots[SLOTS];
+};
+
+static size_t slot_of(const char *word, size_t len)
 {
-    char padded[WORD_MAX + 2];
-    unsigned is = 0;
-    padded[0] = ' ';
-    memcpy(padded + 1, word, len);
-    padded[len + 1] = ' ';
-    for (size_t i = 0; i < CS_COUNT(classes); i++)
-        if (memmem(classes[i].words, strlen(classes[i].words), padded, len + 2))
-            is |= classes[i].is;
-    return is;
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)word[i]) * 16777619u;
+    return (h ^ h >> 15) % SLOTS;
+}
+
+struct cs_label_words *cs_label_words_new(void)
+{
+    struct cs_label_words *known = CS_NEW(struct cs_label_words);
+    for (size_t i = 0; i < CS_COUNT(classes); i++) {
+        for (const char *at = classes[i].words; *at;) {
+            size_t blank = strspn(at, " "), len = strcspn(at + blank, " ");
+            at += blank;
+            size_t slot = slot_of(at, len);
+            while (known->slots[slot].at &&
+                   (known->slots[slot].len != len || memcmp(known->slots[slot].at, at, len) != 0))
+                slot = (slot + 1) % SLOTS;
+            if (len) {
+                known->slots[slot].at = at;
+                known->slots[slot].len = len;
+                known->slots[slot].is |= classes[i].is;
+            }
+            at += len;
+        }
+    }
+    return known;
+}
+
+static unsigned class_of(const struct cs_label_words *known, const char *word, size_t len)
+{
+    size_t slot = slot_of(word, len);
+    for (; known->slots[slot].at; slot = (slot + 1) % SLOTS)
+        if (known->slots[slot].len == len && memcmp(known->slots[slot].at, word, len) == 0)
+            return known->slots[slot].is;
+    return 0;
 }
 
 /* "issues" is an issue, "entries" an entry, "sends" means sending. */
-static unsigned look_up(const char *word, size_t len)
+static unsigned look_up(const struct cs_label_words *known, const char *word, size_t len)
 {
     char other[WORD_MAX];
-    unsigned is = class_of(word, len);
+    unsigned is = class_of(known, word, len);
     if (is || len < 4 || word[len - 1] != 's')
         return is;
     if (len > 4 && memcmp(word + len - 3, "ies", 3) == 0) {
         memcpy(other, word, len);
         other[len - 3] = 'y';
-        return class_of(other, len - 2);
+        return class_of(known, other, len - 2);
     }
-    is = class_of(word, len - 1);
-    return is || len < 5 || word[len - 2] != 'e' ? is : class_of(word, len - 2);
+    is = class_of(known, word, len - 1);
+    return is || len < 5 || word[len - 2] != 'e' ? is : class_of(known, word, len - 2);
 }
 
 static bool is_upper(char c)
@@ -203,7 +243,7 @@ static void split(struct cs_str text, size_t most, struct words *w)
             continue;
         }
         w->at[w->count][len] = 0;
-        w->is[w->count] = look_up(w->at[w->count], len);
+        w->is[w->count] = look_up(w->known, w->at[w->count], len);
         w->count++;
         taken++;
     }
@@ -270,9 +310,10 @@ struct guess {
     const char *why;
 };
 
-static void read_words(const struct cs_tool_view *t, struct guess *g)
+static void read_words(const struct cs_label_words *known, const struct cs_tool_view *t,
+                       struct guess *g)
 {
-    struct words w = {.count = 0};
+    struct words w = {.known = known};
     split(t->target.server, NAME_WORDS / 2, &w);
     size_t tool = w.count;
     split(t->target.tool, NAME_WORDS - tool, &w);
@@ -362,10 +403,11 @@ static unsigned guess_labels(const struct guess *g)
     return labels | (g->verb || labels == CS_LABEL_PUBLIC ? 0 : CS_LABEL_INTERNAL);
 }
 
-unsigned cs_labels_guess(const struct cs_tool_view *t, struct cs_str *why)
+unsigned cs_labels_guess(const struct cs_label_words *known, const struct cs_tool_view *t,
+                         struct cs_str *why)
 {
     struct guess g = {.url = takes_url(t->input)};
-    read_words(t, &g);
+    read_words(known, t, &g);
     unsigned labels = guess_labels(&g);
     if (t->annotated && t->destructive && !t->read_only && !(g.verb & (READS | MAKES)) &&
         !(g.name & ADDS && !(g.verb & DESTROYS)))
