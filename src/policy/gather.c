@@ -410,6 +410,26 @@ static void find_words(struct cs_case *k, struct cs_fact_seen *f, struct cs_buf 
     memcpy(f->words, found, sizeof found);
 }
 
+/* Names that end in key or token and are of things that are no secrets. What has the form of a
+ * secret is one under these names too. */
+static bool harmless_name(struct cs_str name)
+{
+    static const char *const names[] = {
+        "filekey",    "sortkey",    "partitionkey", "cachekey",      "projectkey",
+        "issuekey",   "spacekey",   "groupkey",     "rowkey",        "objectkey",
+        "storagekey", "flagkey",    "pagetoken",    "nexttoken",     "synctoken",
+        "nextkey",    "primarykey", "foreignkey",   "nextpagetoken", "idempotencykey"};
+    char plain[24];
+    size_t len = 0;
+    for (size_t i = 0; i < name.len && len < sizeof plain; i++)
+        if (name.at[i] != '_' && name.at[i] != '-')
+            plain[len++] = (char)tolower((unsigned char)name.at[i]);
+    for (size_t i = 0; i < CS_COUNT(names); i++)
+        if (cs_str_is(cs_strn(plain, len), names[i]))
+            return true;
+    return false;
+}
+
 /* All constants as one document, each under the name it is assigned to, since that is what tells a
  * password from a word. */
 static void find_secrets(struct cs_case *k)
@@ -424,7 +444,7 @@ static void find_secrets(struct cs_case *k)
         const struct cs_fact_seen *f = &k->facts[i];
         if (!is_text(f->kind))
             continue;
-        if (f->key.len) {
+        if (f->key.len && !harmless_name(f->key)) {
             cs_json_open(&w, '{');
             cs_json_key_str(&w, f->key);
             cs_json_put_str(&w, f->name);
