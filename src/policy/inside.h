@@ -68,10 +68,10 @@ int cs_policy_read_risk(struct cs_policy *p, struct cs_json_val section, struct 
 int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct cs_json_val flows,
                          struct cs_err *err);
 /* labels.c: what is guessed where the policy says nothing. `why` may be NULL. */
-/* The words that it knows, to be made once. */
 struct cs_label_words;
 struct cs_label_words *cs_label_words_new(void);
-unsigned cs_labels_guess(const struct cs_label_words *known, const struct cs_tool_view *tool,
+void cs_label_words_free(struct cs_label_words *words);
+unsigned cs_labels_guess(struct cs_label_words *words, const struct cs_tool_view *tool,
                          struct cs_str *why);
 /* Does a pattern name this tool, in one of its spellings? */
 bool cs_policy_matches(struct cs_str pattern, const struct cs_target *target);

@@ -249,12 +249,11 @@ static void let_run(struct cs_run *run)
         cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
 }
 
-static void refuse(struct cs_run *run, struct cs_str why, struct cs_str advice)
+static void refuse(struct cs_run *run, struct cs_str why)
 {
     struct cs_guarded *g = cs_guarded_of(run);
     struct cs_err err = {0};
     g->denied = why;
-    g->advice = advice;
     run->result.verdict.allowed = false;
     run->refused = true;
     cs_fail(&err, CS_DENIED, "%.*s", CS_STR_ARG(why));
@@ -276,9 +275,7 @@ static void refuse_by_rule(struct cs_run *run)
         cs_buf_printf(&text, " (%.*s)", CS_STR_ARG(v->rule));
     for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
         cs_buf_printf(&text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
-    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)),
-           CS_STR("Write it without what `risk.findings` names, or ask whoever keeps the policy to "
-                  "let it run; `caisson assess FILE` says beforehand."));
+    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
 }
 
 static void ask_program(struct cs_run *run);
@@ -318,9 +315,7 @@ static void on_program(void *ctx, const struct cs_question_end *end)
     g->question = NULL;
     if (!end->approved) {
         cs_guard_goes_on(run);
-        refuse(run, why_not(run, "the program", end),
-               CS_STR("It did not run, and nothing it would have done was done. `risk.findings` "
-                      "says why a person was asked."));
+        refuse(run, why_not(run, "the program", end));
     } else if (still_the_same(run)) {
         g->approved = g->allowed = true;
         g->by = cs_arena_dup(&run->arena, end->by);

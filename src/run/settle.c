@@ -322,18 +322,21 @@ void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
     our_fault(run, err);
 }
 
-/* It never ran. What the worker says about that is not needed. */
+/* It never ran. What the worker says about that is not needed, but in a replay, where it is told
+ * what was said then. */
 static void deny(struct cs_run *run)
 {
     const struct cs_guarded *g = run->guarded;
+    struct cs_str why = g && g->denied.len ? g->denied : run->result.error.message;
     if (run->result.status == CS_STATUS_CANCELLED)
         return;
-    if (g && g->denied.len) {
-        run->result.error = (struct cs_error){0};
-        error(run, CS_ERROR_PERMISSION, "");
-        run->result.error.message = g->denied;
-        run->result.error.suggestion = g->advice;
-    }
+    run->result.error = (struct cs_error){0};
+    error(run, CS_ERROR_PERMISSION, "");
+    run->result.error.message = why;
+    run->result.error.suggestion = CS_STR(
+        "It did not run, and nothing it would have done was done. `risk` says what was found "
+        "in it, and `caisson assess FILE` says so beforehand; write it without that, or ask "
+        "whoever keeps the policy to let it run.");
     run->result.status = CS_STATUS_DENIED;
 }
 
