@@ -111,8 +111,8 @@ struct cs_rule_view {
 };
 bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_view *view);
 
-/* What is done about a call of a tool that is known no longer than that: the level of tool-young or
- * tool-changed, and what follows from it for this principal. */
+/* What is done about a call of a tool that is known no longer than that: what follows from HIGH for
+ * this principal, unless the rule tool-young or tool-changed is off. */
 enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str principal,
                                  enum cs_standing standing);
 

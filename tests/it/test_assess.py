@@ -197,7 +197,7 @@ RULES = {
 ASK = {"import-process", "import-network", "import-outside", "import-url", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "credential-password", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
-       "invisible-turned", "tool-destructive-untrusted", "tool-young", "tool-changed", "history-bad", "unreadable"}
+       "invisible-turned", "tool-destructive-untrusted", "history-bad", "unreadable"}
 
 
 def test_each_rule_finds_what_it_must_and_not_what_is_near(t):
