@@ -321,8 +321,10 @@ void cs_reach(struct cs_parser *p)
     reach_init(&r);
     for (r.pass = 1; !r.lost; r.pass++) {
         r.changed = false;
-        for (uint32_t i = VALUE_FIRST; i < p->vals.len && cs_reach_step(&r); i++)
-            look_at(&r, i);
+        for (uint32_t i = VALUE_FIRST; i < p->vals.len && cs_reach_step(&r); i++) {
+            if (p->vals.at[i].kind != VAL_ITEM)
+                look_at(&r, i);
+        }
         if (!r.changed || !r.matters)
             break;
         r.lost |= r.pass == REACH_PASSES;

@@ -60,6 +60,9 @@ static const struct output_case misses[] = {
     {"async function load() { const a = await tools.crm.find(); return { a, b: 2 } }\n"
      "const { b } = await load(); tools.mail.send({ b })",
      ""},
+    {"main(); async function main() { const { b } = await load(); tools.mail.send(b) }\n"
+     "async function load() { return { a: await tools.crm.find(), b: 1 } }",
+     ""},
     {"console.log(await tools.crm.find()); await tools.mail.send({ text: 'done' })", ""},
 };
 
@@ -104,6 +107,19 @@ static const struct output_case evasions[] = {
     {"const fs = [tools.crm.find, tools.mail.send]; fs[1](await fs[0]())", FLOW},
     {"const go = c ? tools.mail.send : tools.mail.draft; go(await tools.crm.find())",
      "crm.find > mail.send, crm.find > mail.draft"},
+    {"function f(...xs) { tools.mail.send(xs) } f(await tools.crm.find())", FLOW},
+    {"const f = (a, b) => tools.mail.send(b); f(...await tools.crm.find())", FLOW},
+    {"class A { find(x) { return 1 } } const r = [await tools.crm.find()].find(x => x);\n"
+     "tools.mail.send(r)",
+     FLOW},
+    {"main(); async function main() { const o = await load(); send(o.a.b) }\n"
+     "function send(x) { tools.mail.send(x) }\n"
+     "async function load() { return { a: { b: await tools.crm.find() } } }",
+     FLOW},
+    {"const o = inputs, l = o.items; l.push(await tools.crm.find()); tools.mail.send(o)", FLOW},
+    {"const h = {}; h[a] = x => tools.mail.send(x); h[b](await tools.crm.find())", FLOW},
+    {"const fs = []; fs.push(x => tools.mail.send(x)); for (const f of fs) f(await crm.find())",
+     FLOW},
     {"eval('tools.mail.send(await tools.crm.find())')", FLOW},
 };
 
