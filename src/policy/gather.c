@@ -7,7 +7,8 @@
 #include "policy/risk.h"
 #include "privacy/privacy.h"
 
-#define GUEST_LINES 4000u
+#define GUEST_TEXTS  4000u
+#define JOINED_BYTES 4000u
 
 static const char *const kind_names[] = {
 #define X(id, word) word,
@@ -65,6 +66,38 @@ static int read_fact(struct cs_case *k, struct cs_json_val from, struct cs_fact_
     return 0;
 }
 
+/* Comments on lines that follow each other are read as one too: a sentence goes on in the next
+ * line. `all` has room for twice as many. */
+static void join_comments(struct cs_case *k, struct cs_fact_seen *all)
+{
+    uint32_t count = k->fact_count;
+    struct cs_fact_seen *open = NULL;
+    uint32_t last = 0;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    for (uint32_t i = 0; i <= count; i++) {
+        const struct cs_fact_seen *f = &all[i];
+        if (i < count && f->kind != CS_FACT_COMMENT)
+            continue;
+        bool follows = i < count && open && f->line == last + 1 && !f->cut &&
+                       cs_str_eq(f->module, open->module) && text.len < JOINED_BYTES;
+        if (open && !follows && last > open->line) {
+            struct cs_fact_seen *joined = &all[k->fact_count++];
+            *joined = *open;
+            joined->via = CS_STR(CS_VIA_JOINED);
+            joined->name = cs_arena_dup(k->arena, cs_buf_str(&text));
+        }
+        if (i == count)
+            break;
+        if (!follows) {
+            open = &all[i];
+            cs_buf_clear(&text);
+        }
+        cs_buf_putstr(&text, f->name);
+        cs_buf_putc(&text, '\n');
+        last = f->line;
+    }
+}
+
 /* By kind, and those of one kind in the order of the text. */
 static void group(struct cs_case *k, struct cs_fact_seen *from)
 {
@@ -103,11 +136,13 @@ int cs_case_facts(struct cs_case *k, struct cs_str facts, struct cs_verdict *v, 
         return cs_fail(err, CS_INVALID, "there is no list of facts");
     if (cs_json_count(list) > CS_FACTS_MOST)
         return cs_fail(err, CS_LIMIT, "there are more than %d facts", CS_FACTS_MOST);
-    struct cs_fact_seen *all = cs_arena_alloc(k->arena, (cs_json_count(list) + 1) * sizeof *all);
+    struct cs_fact_seen *all =
+        cs_arena_alloc(k->arena, (2 * (size_t)cs_json_count(list) + 1) * sizeof *all);
     struct cs_json_iter it = {0};
     while (cs_json_next(list, &it, NULL, &item))
         if (read_fact(k, item, &all[k->fact_count++]) < 0)
             return cs_fail(err, CS_INVALID, "fact %u is none", k->fact_count);
+    join_comments(k, all);
     group(k, all);
     int64_t n;
     k->source_bytes = cs_json_i64(cs_json_get(root, "source_bytes"), &n) && n > 0 ? (uint64_t)n : 0;
@@ -143,36 +178,49 @@ static uint32_t unseen(struct cs_str line, uint32_t *column)
     return 0;
 }
 
-/* Each line is a text that may hold instructions and secrets. */
+static struct cs_str take_lines(struct cs_str *rest, uint32_t count)
+{
+    const char *start = rest->at;
+    for (uint32_t i = 0; i < count && rest->len; i++) {
+        const char *end = memchr(rest->at, '\n', rest->len);
+        size_t len = end ? (size_t)(end - rest->at) + 1 : rest->len;
+        *rest = cs_strn(rest->at + len, rest->len - len);
+    }
+    size_t len = (size_t)(rest->at - start);
+    return cs_strn(start, len && start[len - 1] == '\n' ? len - 1 : len);
+}
+
+/* Each line is a text that may hold instructions and secrets; of a long program, several together.
+ */
 void cs_case_guest(struct cs_case *k)
 {
     struct cs_str rest = k->c->source;
-    uint32_t most = GUEST_LINES, line = 0;
-    struct cs_fact_seen *all = cs_arena_alloc(k->arena, ((size_t)2 * most + 2) * sizeof *all);
+    uint32_t lines = 1, line = 1;
+    for (size_t i = 0; i < rest.len; i++)
+        lines += rest.at[i] == '\n';
+    uint32_t together = lines / GUEST_TEXTS + 1, most = lines / together + 1;
+    struct cs_fact_seen *all = cs_arena_alloc(k->arena, ((size_t)4 * most + 4) * sizeof *all);
     k->source_bytes = rest.len;
-    while (rest.len) {
-        const char *end = memchr(rest.at, '\n', rest.len);
-        size_t len = end ? (size_t)(end - rest.at) : rest.len;
-        struct cs_str text = cs_strn(rest.at, len);
-        rest = cs_strn(rest.at + len + (end != NULL), rest.len - len - (end != NULL));
-        line++;
-        if (k->longest_line < len)
-            k->longest_line = len;
-        uint32_t column = 0, c = len ? unseen(text, &column) : 0;
-        if (c && k->fact_count < 2 * most)
+    for (; rest.len && k->fact_count < 2 * most; line += together) {
+        struct cs_str text = take_lines(&rest, together);
+        if (together == 1 && k->longest_line < text.len)
+            k->longest_line = text.len;
+        uint32_t column = 0, c = text.len ? unseen(text, &column) : 0;
+        if (c)
             all[k->fact_count++] =
                 (struct cs_fact_seen){.kind = CS_FACT_INVISIBLE,
                                       .name = cs_str(cs_arena_printf(k->arena, "U+%04X", c)),
                                       .via = CS_STR("code"),
                                       .line = line,
                                       .column = column};
-        if (len >= 3 && k->fact_count < 2 * most)
+        if (text.len >= 3)
             all[k->fact_count++] = (struct cs_fact_seen){.kind = CS_FACT_COMMENT,
                                                          .name = text,
                                                          .via = CS_STR("guest"),
                                                          .line = line,
                                                          .column = 1};
     }
+    join_comments(k, all);
     group(k, all);
 }
 
@@ -267,7 +315,6 @@ static void reach(struct cs_case *k, struct cs_fact_seen *f, bool *reached)
             continue;
         f->tools[f->tool_count++] = i;
         reached[i] = true;
-        k->labels |= k->tools[i].labels;
     }
 }
 
@@ -276,6 +323,16 @@ static unsigned labels_of(const struct cs_case *k, struct cs_str name)
     unsigned labels = 0;
     for (uint32_t i = 0; i < k->tool_count; i++)
         if (means(name, &k->tools[i].tool.target))
+            labels |= k->tools[i].labels;
+    return labels;
+}
+
+/* Of everything that is reached but this. */
+static unsigned labels_besides(const struct cs_case *k, struct cs_str name)
+{
+    unsigned labels = 0;
+    for (uint32_t i = 0; i < k->tool_count; i++)
+        if (!means(name, &k->tools[i].tool.target))
             labels |= k->tools[i].labels;
     return labels;
 }
@@ -292,6 +349,7 @@ static void read_flows(struct cs_case *k, struct cs_verdict *v)
             continue;
         f->from = labels_of(k, from);
         f->to = labels_of(k, to);
+        f->besides = labels_besides(k, from);
         flows[v->flow_count++] = (struct cs_evident_flow){from, to, f->line, f->column};
     }
 }
@@ -352,6 +410,26 @@ static void find_words(struct cs_case *k, struct cs_fact_seen *f, struct cs_buf 
     memcpy(f->words, found, sizeof found);
 }
 
+/* Names that end in key or token and are of things that are no secrets. What has the form of a
+ * secret is one under these names too. */
+static bool harmless_name(struct cs_str name)
+{
+    static const char *const names[] = {
+        "filekey",    "sortkey",    "partitionkey", "cachekey",      "projectkey",
+        "issuekey",   "spacekey",   "groupkey",     "rowkey",        "objectkey",
+        "storagekey", "flagkey",    "pagetoken",    "nexttoken",     "synctoken",
+        "nextkey",    "primarykey", "foreignkey",   "nextpagetoken", "idempotencykey"};
+    char plain[24];
+    size_t len = 0;
+    for (size_t i = 0; i < name.len && len < sizeof plain; i++)
+        if (name.at[i] != '_' && name.at[i] != '-')
+            plain[len++] = (char)tolower((unsigned char)name.at[i]);
+    for (size_t i = 0; i < CS_COUNT(names); i++)
+        if (cs_str_is(cs_strn(plain, len), names[i]))
+            return true;
+    return false;
+}
+
 /* All constants as one document, each under the name it is assigned to, since that is what tells a
  * password from a word. */
 static void find_secrets(struct cs_case *k)
@@ -366,7 +444,7 @@ static void find_secrets(struct cs_case *k)
         const struct cs_fact_seen *f = &k->facts[i];
         if (!is_text(f->kind))
             continue;
-        if (f->key.len) {
+        if (f->key.len && !harmless_name(f->key)) {
             cs_json_open(&w, '{');
             cs_json_key_str(&w, f->key);
             cs_json_put_str(&w, f->name);

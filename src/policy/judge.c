@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "policy/risk.h"
+#include "privacy/privacy.h"
 
 #define FINDINGS_MOST 200u
 #define OF_ONE_RULE   8u
@@ -47,6 +48,16 @@ static struct cs_str shown(struct cs_arena *arena, struct cs_str text)
     return cs_arena_dup(arena, cs_buf_str(&out));
 }
 
+/* What a fact is called. A credential is not shown again: it would be in cards, logs and answers.
+ */
+static struct cs_str shown_fact(const struct cs_case *k, const struct cs_fact_seen *f)
+{
+    for (unsigned kind = 0; kind < CS_PII_COUNT; kind++)
+        if (f->secrets >> kind & 1 && cs_pii_secret((enum cs_pii)kind))
+            return cs_str(cs_arena_printf(k->arena, "[%s]", cs_pii_name((enum cs_pii)kind)));
+    return shown(k->arena, f->name);
+}
+
 static void put_tools(const struct cs_case *k, const struct cs_tool_when *w,
                       const struct cs_fact_seen *f, struct cs_buf *out)
 {
@@ -80,7 +91,7 @@ static struct cs_str filled(const struct cs_case *k, const struct cs_risk_rule *
         cs_buf_put(&out, rest.at, plain);
         rest = cs_strn(rest.at + plain, rest.len - plain);
         if (cs_str_starts(rest, "{name}")) {
-            cs_buf_putstr(&out, f ? shown(k->arena, f->name) : (struct cs_str){0});
+            cs_buf_putstr(&out, f ? shown_fact(k, f) : (struct cs_str){0});
             plain = 6;
         } else if (cs_str_starts(rest, "{count}")) {
             cs_buf_printf(&out, "%u", count);
@@ -110,14 +121,28 @@ static enum cs_risk level_of(const struct cs_case *k, const struct cs_risk_rule 
     return rule->level;
 }
 
+/* What was found in one line need not be found in all of them together. */
+static uint32_t without_joined(const struct cs_fact_seen **hits, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!cs_str_is(hits[i]->via, CS_VIA_JOINED))
+            hits[kept++] = hits[i];
+    return kept ? kept : 1;
+}
+
 static void find(struct cs_case *k, struct findings *all, const struct cs_risk_rule *rule)
 {
     const struct cs_fact_seen *hits[OF_ONE_RULE] = {NULL};
     uint32_t count = cs_when_holds(k, &rule->when, hits, OF_ONE_RULE);
     if (!count)
         return;
-    uint32_t most = rule->when.at_least > 1 || count < 1 ? 1 : count;
-    for (uint32_t i = 0; i < most && i < OF_ONE_RULE && all->count < FINDINGS_MOST; i++) {
+    uint32_t most = count < OF_ONE_RULE ? count : OF_ONE_RULE;
+    if (rule->when.kinds)
+        most = without_joined(hits, most);
+    if (rule->when.at_least > 1 || !rule->when.kinds)
+        most = 1;
+    for (uint32_t i = 0; i < most && all->count < FINDINGS_MOST; i++) {
         const struct cs_fact_seen *f = rule->when.kinds ? hits[i] : NULL;
         all->at[all->count++] = (struct cs_finding){
             .id = cs_arena_dup(k->arena, rule->id),
@@ -127,7 +152,7 @@ static void find(struct cs_case *k, struct findings *all, const struct cs_risk_r
             .module = f ? f->module : (struct cs_str){0},
             .reason = filled(k, rule, f, count),
             .mitigation = cs_arena_dup(k->arena, rule->mitigation),
-            .what = f ? shown(k->arena, f->name) : (struct cs_str){0},
+            .what = f ? shown_fact(k, f) : (struct cs_str){0},
         };
     }
 }
@@ -251,7 +276,7 @@ static void open_case(struct cs_case *k, struct findings *all, struct cs_verdict
     struct cs_risk_rules *rules = k->policy->risk;
     k->rules = rules;
     k->environment = k->c->environment.len ? k->c->environment : rules->environment;
-    all->at = cs_arena_alloc(k->arena, (FINDINGS_MOST + 2) * sizeof *all->at);
+    all->at = cs_arena_alloc(k->arena, (FINDINGS_MOST + 3) * sizeof *all->at);
     *v = (struct cs_verdict){.allowed = true, .risk = CS_RISK_LOW};
 }
 
@@ -264,6 +289,8 @@ static void close_case(struct cs_case *k, struct findings *all, const struct cs_
         if (!rule->off && !cs_str_is(rule->id, "unreadable"))
             find(k, all, rule);
     }
+    if (k->too_slow)
+        unreadable(k, all, CS_RISK_HIGH, CS_STR("its texts take too long to be looked through"));
     sort(all);
     v->findings = all->at;
     v->finding_count = all->count;

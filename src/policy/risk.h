@@ -16,7 +16,8 @@
 struct cs_like {
     struct cs_str text;
     struct cs_regex *compiled;
-    bool broken; /* one of ours, which a test would have found: counts as found */
+    bool broken;    /* one of ours, which a test would have found: counts as found */
+    uint32_t tried; /* texts */
 };
 
 /* yes, no, or it does not matter */
@@ -132,6 +133,8 @@ int cs_risk_globs(struct cs_arena *arena, struct cs_json_val from, const char *w
 
 /* --- match.c --- */
 
+#define CS_VIA_JOINED "joined" /* of comments on lines that follow each other */
+
 struct cs_fact_seen {
     enum cs_fact_kind kind;
     bool cut; /* the name is longer than what is here */
@@ -142,7 +145,7 @@ struct cs_fact_seen {
     uint32_t secrets;      /* bits of enum cs_pii */
     uint32_t *tools;       /* indexes of the tools that it means */
     uint32_t tool_count;
-    unsigned from, to; /* labels of the ends of a flow */
+    unsigned from, to, besides; /* labels of the ends of a flow, and of what else is reached */
 };
 
 /* A case before the judge. */
@@ -157,9 +160,10 @@ struct cs_case {
     uint32_t start[CS_FACT_COUNT + 1]; /* where each kind begins */
     struct cs_reached *tools;          /* that facts mean */
     uint32_t tool_count;
-    unsigned labels; /* of all that are reached */
     uint64_t source_bytes, longest_line, modules;
     bool unreadable; /* all of it, or some */
+    int64_t pattern_us;
+    bool too_slow; /* patterns were given up */
 };
 
 /* Facts that fit, at most `most` of them, into `hits`; returns how many different ones there are.

@@ -303,16 +303,17 @@ static void expire(struct cs_question *q)
 static void on_tick(uv_timer_t *timer)
 {
     struct cs_approvals *all = timer->data;
-    int64_t now = cs_tick_ms();
+    int64_t now = cs_tick_ms(), today = cs_time_ms();
     bool again = true;
-    /* Each that ends may change the list. */
+    /* Each that ends may change the list. Nobody can answer any more when it is too late by the
+     * time of day, and that may jump. */
     while (again) {
         again = false;
         for (struct cs_question *q = all->first; q && !again; q = q->next) {
             if (q->state == ENDED) {
                 finish(q);
                 again = true;
-            } else if (q->state == WAITING && now >= q->due) {
+            } else if (q->state == WAITING && (now >= q->due || today >= q->row.expires)) {
                 expire(q);
             }
         }

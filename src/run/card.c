@@ -190,9 +190,12 @@ static void put_program(struct cs_json_writer *w, const struct cs_run *run)
     cs_json_close(w, '}');
 }
 
-static void put_tail(struct cs_json_writer *w, const struct cs_run *run,
-                     const struct cs_limits *limits, bool is_call)
+/* What is CRITICAL is allowed once, and asked for again. */
+static void put_tail(struct cs_json_writer *w, const struct cs_question_want *want,
+                     const struct cs_limits *limits)
 {
+    const struct cs_run *run = want->run;
+    bool lasts = want->risk != CS_RISK_CRITICAL;
     struct cs_approval_rules rules = cs_policy_approvals(run->policy);
     uint32_t seconds = run->request.durable ? rules.durable_timeout_s : rules.timeout_s;
     int64_t now = cs_time_ms();
@@ -200,9 +203,10 @@ static void put_tail(struct cs_json_writer *w, const struct cs_run *run,
     cs_json_key(w, "answers");
     cs_json_open(w, '[');
     cs_json_put_z(w, "once");
-    if (run->request.session.len)
+    if (lasts && run->request.session.len)
         cs_json_put_z(w, "session");
-    cs_json_put_z(w, is_call ? "tool" : "program");
+    if (lasts)
+        cs_json_put_z(w, want->call ? "tool" : "program");
     cs_json_put_z(w, "deny");
     cs_json_close(w, ']');
     put_time(w, "created", now);
@@ -232,7 +236,7 @@ void cs_card_program(struct cs_run *run, struct cs_question_want *want, struct c
     put_head(&w, run, "program", want);
     put_program(&w, run);
     put_evident_flows(&w, &run->result.verdict);
-    put_tail(&w, run, &run->result.verdict.limits, false);
+    put_tail(&w, want, &run->result.verdict.limits);
 }
 
 static void put_annotations(struct cs_json_writer *w, const struct cs_tool *t)
@@ -302,5 +306,5 @@ void cs_card_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
     cs_json_open(&w, '[');
     cs_flows_json(c, flow, &w);
     cs_json_close(&w, ']');
-    put_tail(&w, run, &run->result.limits, true);
+    put_tail(&w, want, &run->result.limits);
 }

@@ -100,17 +100,16 @@ static int check_who(const struct cs_approval_rules *rules, const struct cs_deci
 
 /* --- which answers there are --- */
 
+/* Whatever a card says, what is CRITICAL is allowed once: no grant is good for it (approvals.c). */
 static int check_offered(struct deciding *d, const struct cs_approval_row *row, struct cs_err *err)
 {
     struct cs_json_val offered = cs_json_get(cs_json_root(&d->card), "answers"), item;
     struct cs_json_iter it = {0};
     enum cs_approval_answer answer = d->decision.answer;
     bool is_offered = answer == CS_APPROVE_ONCE || answer == CS_APPROVE_DENY;
-    if (cs_json_type(offered) == CS_JSON_ARRAY)
-        while (!is_offered && cs_json_next(offered, &it, NULL, &item))
-            is_offered = cs_json_is(item, answers[answer]);
-    else
-        is_offered |= risk_of(row->risk) != CS_RISK_CRITICAL;
+    while (!is_offered && risk_of(row->risk) != CS_RISK_CRITICAL &&
+           cs_json_next(offered, &it, NULL, &item))
+        is_offered = cs_json_is(item, answers[answer]);
     if (is_offered)
         return 0;
     return cs_fail(err, CS_INVALID,

@@ -17,6 +17,12 @@ struct cs_session_flows {
     uint32_t refs;
     char id[CS_SESSION_ID + 1], tenant[65];
     struct cs_inflow in;
+    size_t known; /* of what the store has: it is in here */
+};
+
+/* For the store; the run may be over by then. */
+struct cs_reading {
+    struct cs_run *run;
 };
 
 /* --- of sessions --- */
@@ -93,6 +99,8 @@ void cs_flows_done(struct cs_run *run)
     struct cs_guarded *g = CS_TAKE(run->guarded);
     if (!g)
         return;
+    if (g->reading)
+        g->reading->run = NULL;
     unref(g->kept);
     free(g->came.at);
     cs_arena_done(&g->came.arena);
@@ -110,20 +118,24 @@ static struct cs_came *others(struct cs_inflow *in)
     return last;
 }
 
-static void note(struct cs_inflow *in, const struct cs_came *came)
+/* True: that is new. */
+static bool note(struct cs_inflow *in, const struct cs_came *came)
 {
     for (size_t i = 0; i < in->count; i++) {
         struct cs_came *c = &in->at[i];
         if (cs_str_eq(c->server, came->server) && cs_str_eq(c->tool, came->tool) &&
             cs_str_eq(c->place, came->place)) {
+            bool more = (c->labels | came->labels) != c->labels;
             c->labels |= came->labels;
             c->call = c->call ? c->call : came->call;
-            return;
+            return more;
         }
     }
     if (in->count == CS_CAME_MOST) {
-        others(in)->labels |= came->labels;
-        return;
+        struct cs_came *rest = others(in);
+        bool more = (rest->labels | came->labels) != rest->labels;
+        rest->labels |= came->labels;
+        return more;
     }
     if (in->count == in->cap) {
         in->cap = in->cap ? 2 * in->cap : 4;
@@ -136,6 +148,105 @@ static void note(struct cs_inflow *in, const struct cs_came *came)
     c->tool = cs_arena_dup(&in->arena, came->tool);
     c->ident = cs_arena_dup(&in->arena, came->ident);
     c->place = cs_arena_dup(&in->arena, came->place);
+    return true;
+}
+
+/* --- what the store knows of a session: other processes may be in it, too --- */
+
+static struct cs_str owner_of(const struct cs_run *run, struct cs_buf *owner)
+{
+    cs_buf_printf(owner, "%s%.*s/%.*s", CS_FLOWS_OWNER, CS_STR_ARG(run->tenant),
+                  CS_STR_ARG(run->request.session));
+    return cs_buf_str(owner);
+}
+
+static void put(struct cs_json_writer *w, const char *key, struct cs_str text)
+{
+    cs_json_key(w, key);
+    cs_json_put_str(w, text);
+}
+
+/* At once: what the program does with it must not be known anywhere before. */
+static void keep(struct cs_run *run, const struct cs_came *came)
+{
+    struct cs_session_flows *kept = run->guarded->kept;
+    struct cs_store *store = cs_run_store(run);
+    CS_AUTO_BUF struct cs_buf json = {0}, owner = {0};
+    struct cs_json_writer w = CS_JSON_WRITER(&json);
+    if (!kept || !store)
+        return;
+    cs_json_open(&w, '{');
+    put(&w, "server", came->server);
+    put(&w, "server_ident", came->server_ident);
+    put(&w, "tool", came->tool);
+    put(&w, "ident", came->ident);
+    put(&w, "place", came->place);
+    cs_json_key(&w, "labels");
+    cs_json_put_u64(&w, came->labels);
+    cs_json_close(&w, '}');
+    kept->known++;
+    cs_store_vault_add(store, owner_of(run, &owner), cs_buf_str(&json), NULL, NULL);
+}
+
+static void read_part(struct cs_inflow *in, struct cs_str json)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    int64_t labels = 0;
+    if (cs_json_parse(json, NULL, &doc, NULL) < 0)
+        return;
+    struct cs_json_val root = cs_json_root(&doc);
+    cs_json_i64(cs_json_get(root, "labels"), &labels);
+    const struct cs_came one = {
+        .server = cs_json_str(cs_json_get(root, "server"), &arena),
+        .server_ident = cs_json_str(cs_json_get(root, "server_ident"), &arena),
+        .tool = cs_json_str(cs_json_get(root, "tool"), &arena),
+        .ident = cs_json_str(cs_json_get(root, "ident"), &arena),
+        .place = cs_json_str(cs_json_get(root, "place"), &arena),
+        .labels = (unsigned)labels & CS_LABELS_IN,
+    };
+    note(in, &one);
+}
+
+static void on_parts(void *ctx, const struct cs_err *err, const struct cs_str *parts, size_t count)
+{
+    struct cs_run *run = ((struct cs_reading *)ctx)->run;
+    free(ctx);
+    if (!run)
+        return;
+    struct cs_guarded *g = run->guarded;
+    g->reading = NULL;
+    if (run->settling)
+        return;
+    if (err->code) { /* what it has seen is not known: it is not let in */
+        struct cs_err why = *err;
+        cs_wrap(&why, "what has come into the session");
+        if (run->resume)
+            cs_run_end_early(run, CS_ENDED_FAILED, &why);
+        else
+            cs_run_refuse(run, &why);
+        return;
+    }
+    struct cs_inflow *in = inflow_of(run);
+    for (size_t i = g->kept->known; i < count; i++)
+        read_part(in, parts[i]);
+    if (count > g->kept->known)
+        g->kept->known = count;
+    cs_run_go(run);
+}
+
+int cs_step_flows(struct cs_run *run, struct cs_err *err)
+{
+    (void)err;
+    CS_AUTO_BUF struct cs_buf owner = {0};
+    if (!run->hold || !cs_run_store(run) || run->again)
+        return CS_ON;
+    inflow_of(run);
+    struct cs_reading *r = CS_NEW(struct cs_reading);
+    r->run = run;
+    run->guarded->reading = r;
+    cs_store_vault_get(run->runner->store, owner_of(run, &owner), on_parts, r);
+    return CS_LATER;
 }
 
 static void place_of(struct cs_str arguments, struct cs_buf *place)
@@ -164,7 +275,8 @@ static void came(struct cs_run *run, const struct cs_tool *t, struct cs_str argu
         .labels = labels,
         .call = call,
     };
-    note(inflow_of(run), &one);
+    if (note(inflow_of(run), &one))
+        keep(run, &one);
 }
 
 void cs_flows_came(struct cs_gate_call *c)
@@ -177,8 +289,41 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
 {
     const struct cs_tool *t =
         run->catalogue ? cs_catalogue_find(run->catalogue, server, tool) : NULL;
-    if (t && !run->again)
+    if (run->again)
+        return;
+    if (t) {
         came(run, t, arguments, call);
+        return;
+    }
+    /* Its server has not said yet what it offers, or offers it no longer: it may be anything. */
+    CS_AUTO_BUF struct cs_buf place = {0};
+    place_of(arguments, &place);
+    const struct cs_came one = {
+        .server = server,
+        .server_ident = server,
+        .tool = tool,
+        .ident = tool,
+        .place = cs_buf_str(&place),
+        .labels = CS_LABEL_PRIVATE | CS_LABEL_UNTRUSTED,
+        .call = call,
+    };
+    note(inflow_of(run), &one);
+}
+
+/* An answer that is known was made by calls, too. */
+void cs_flows_known(struct cs_run *run)
+{
+    struct cs_tools *tools = run->runner->tools;
+    if (!run->result.tool_calls || !run->request.session.len || !tools)
+        return;
+    struct cs_catalogue *now = cs_tools_current(tools);
+    for (uint32_t i = 0; i < run->result.tool_calls; i++) {
+        const struct cs_call *c = &run->result.calls[i];
+        const struct cs_tool *t = cs_catalogue_find(now, c->server, c->tool);
+        if (t)
+            came(run, t, (struct cs_str){0}, i + 1);
+    }
+    cs_catalogue_unref(now);
 }
 
 /* --- and may go somewhere --- */

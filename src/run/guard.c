@@ -16,6 +16,8 @@
 #include "run/resume.h"
 #include "run/shield.h"
 
+#define LISTED_MS 5000 /* how long servers have to say what they offer before somebody is asked */
+
 static const struct cs_refusal denied = {CS_CALL_DENIED, CS_ANSWER_DENIED, NULL, false};
 
 /* Neighbours that do not know each other. */
@@ -144,6 +146,8 @@ bool cs_guard_turn(struct cs_run *run)
 void cs_guard_close(struct cs_run *run)
 {
     struct cs_guarded *g = run->guarded;
+    if (run->await)
+        cs_await_cancel(CS_TAKE(run->await));
     if (!g)
         return;
     if (g->question)
@@ -245,12 +249,37 @@ static void let_run(struct cs_run *run)
         cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
 }
 
-static void refuse(struct cs_run *run, struct cs_str why, struct cs_str advice)
+#define REFUSED "the policy refuses this program"
+
+/* Its time was over: approvals.c says so in these words. */
+static bool nobody_came(struct cs_str why)
+{
+    static const char words[] = "nobody answered within";
+    return why.len && memmem(why.at, why.len, words, sizeof words - 1);
+}
+
+#define TELL_THEM                                                                             \
+    CS_STR("Nobody was there to answer. Somebody with the role approve can, with `caisson "   \
+           "approvals` or GET /approvals: tell them what it is for, and send it again while " \
+           "they are there.")
+
+struct cs_str cs_guard_advice(struct cs_str why)
+{
+    if (nobody_came(why))
+        return TELL_THEM;
+    if (cs_str_starts(why, REFUSED))
+        return CS_STR(
+            "Write it without what `risk.findings` names, or ask whoever keeps the policy "
+            "to let it run; `caisson assess FILE` says beforehand.");
+    return CS_STR("It did not run, and nothing it would have done was done. `risk.findings` says "
+                  "why a person was asked.");
+}
+
+static void refuse(struct cs_run *run, struct cs_str why)
 {
     struct cs_guarded *g = cs_guarded_of(run);
     struct cs_err err = {0};
     g->denied = why;
-    g->advice = advice;
     run->result.verdict.allowed = false;
     run->refused = true;
     cs_fail(&err, CS_DENIED, "%.*s", CS_STR_ARG(why));
@@ -267,26 +296,21 @@ static void refuse_by_rule(struct cs_run *run)
 {
     const struct cs_verdict *v = &run->result.verdict;
     CS_AUTO_BUF struct cs_buf text = {0};
-    cs_buf_puts(&text, "the policy refuses this program");
+    cs_buf_puts(&text, REFUSED);
     if (v->rule.len)
         cs_buf_printf(&text, " (%.*s)", CS_STR_ARG(v->rule));
     for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
         cs_buf_printf(&text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
-    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)),
-           CS_STR("Write it without what `risk.findings` names, or ask whoever keeps the policy to "
-                  "let it run; `caisson assess FILE` says beforehand."));
+    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
 }
 
 static void ask_program(struct cs_run *run);
 
 /* What may have changed while somebody was thinking: the policy, and the tools. It has not begun,
  * so it gets what holds now. */
-static bool still_the_same(struct cs_run *run)
+static void judge_anew(struct cs_run *run)
 {
     struct cs_runner *r = run->runner;
-    struct cs_guarded *g = run->guarded;
-    struct cs_question_want want = {.run = run};
-    CS_AUTO_BUF struct cs_buf card = {0};
     if (run->policy != r->policy) {
         cs_policy_unref(run->policy);
         run->policy = cs_policy_ref(r->policy);
@@ -295,7 +319,15 @@ static bool still_the_same(struct cs_run *run)
         cs_catalogue_unref(run->catalogue);
         run->catalogue = cs_tools_current(r->tools);
     }
-    judge(run, g->facts, false);
+    judge(run, run->guarded->facts, false);
+}
+
+static bool still_the_same(struct cs_run *run)
+{
+    struct cs_guarded *g = run->guarded;
+    struct cs_question_want want = {.run = run};
+    CS_AUTO_BUF struct cs_buf card = {0};
+    judge_anew(run);
     if (run->result.verdict.action == CS_GRANT_DENY)
         return false;
     cs_card_program(run, &want, &card);
@@ -309,9 +341,7 @@ static void on_program(void *ctx, const struct cs_question_end *end)
     g->question = NULL;
     if (!end->approved) {
         cs_guard_goes_on(run);
-        refuse(run, why_not(run, "the program", end),
-               CS_STR("It did not run, and nothing it would have done was done. `risk.findings` "
-                      "says why a person was asked."));
+        refuse(run, why_not(run, "the program", end));
     } else if (still_the_same(run)) {
         g->approved = g->allowed = true;
         g->by = cs_arena_dup(&run->arena, end->by);
@@ -349,6 +379,33 @@ static void ask_program(struct cs_run *run)
         on_program(run, &none);
 }
 
+static void follow(struct cs_run *run, struct cs_str facts);
+
+static void on_listed(void *ctx)
+{
+    struct cs_run *run = ctx;
+    run->await = NULL;
+    if (run->job)
+        cs_job_pause(run->job, false);
+    judge_anew(run);
+    follow(run, run->guarded->facts);
+}
+
+/* Servers that have just been started say what they offer first: else it would be asked again as
+ * soon as they do, since that is part of what somebody approves. */
+static bool await_tools(struct cs_run *run)
+{
+    struct cs_guarded *g = cs_guarded_of(run);
+    struct cs_tools *tools = run->runner->tools;
+    if (g->listed || !tools)
+        return false;
+    g->listed = true;
+    if (run->job)
+        cs_job_pause(run->job, true);
+    run->await = cs_tools_await(tools, (struct cs_str){0}, false, LISTED_MS, on_listed, run);
+    return true;
+}
+
 static void follow(struct cs_run *run, struct cs_str facts)
 {
     switch (run->result.verdict.action) {
@@ -360,7 +417,8 @@ static void follow(struct cs_run *run, struct cs_str facts)
         break;
     case CS_GRANT_ASK:
         cs_guarded_of(run)->facts = cs_arena_dup(&run->arena, facts);
-        ask_program(run);
+        if (!await_tools(run))
+            ask_program(run);
         break;
     }
 }
@@ -580,7 +638,7 @@ static void deny_call(struct cs_gate_call *c, const struct cs_question_end *end)
     memcpy(r->scope, c->scope, sizeof r->scope);
     run->guarded->refused = r;
     cs_guard_goes_on(run);
-    refuse_call(c, r->why, LEAVE_IT);
+    refuse_call(c, r->why, nobody_came(r->why) ? TELL_THEM : LEAVE_IT);
 }
 
 static void on_call_answered(void *ctx, const struct cs_question_end *end)

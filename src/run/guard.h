@@ -81,6 +81,7 @@ struct cs_guarded {
     unsigned char binding[32];    /* of it */
     bool allowed;                 /* the answer is yes, and it has its turn to wait for */
     bool approved;                /* a person, or a grant, let this program run */
+    bool listed;                  /* it has waited for what servers offer */
     bool must_ask;                /* its process ended while somebody was asked about it */
     bool wants_turn; /* it waits for one, which it gave back while somebody was asked */
     unsigned waits;  /* things that are asked about */
@@ -88,9 +89,10 @@ struct cs_guarded {
     uint64_t since_ns, waited_ns; /* how long it waited for persons */
     struct cs_str facts;          /* of a program that is asked about, in the arena */
     struct cs_str by;             /* who let it run */
-    struct cs_str denied, advice; /* why it may not, if that is decided, and what to do */
+    struct cs_str denied;         /* why it may not, if that is decided */
     struct cs_refused_call *refused;
     struct cs_inflow came;         /* in this execution, */
+    struct cs_reading *reading;    /* what the store has of it; NULL: it is not read now */
     struct cs_session_flows *kept; /* or, if it is in a session, in that; NULL: not yet */
 };
 /* Made when it is first wanted. */
@@ -104,11 +106,14 @@ void cs_card_call(struct cs_gate_call *call, const struct cs_flow_verdict *flow,
 
 /* --- flows.c --- */
 
+int cs_step_flows(struct cs_run *run, struct cs_err *err); /* what has come into its session */
 /* Something has come in by this call. */
 void cs_flows_came(struct cs_gate_call *call);
 /* The same, of a call that is answered from the record. */
 void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str tool,
                      struct cs_str arguments, uint32_t call);
+/* The same, of all calls that an answer from the cache was made by. */
+void cs_flows_known(struct cs_run *run);
 /* May this call have what has come in? */
 struct cs_flow_verdict cs_flows_check(struct cs_gate_call *call);
 /* {"from", "call", "labels", "data", "to", "labels_to"} of everything that meets in it. */
@@ -129,6 +134,9 @@ void cs_history_bad(struct cs_run *run);
 struct cs_tool_view cs_guard_view(const struct cs_tool *tool);
 /* The facts are there: judges, and then gives the verdict to the job, now or later. */
 void cs_guard_facts(struct cs_run *run, struct cs_str facts);
+/* What to do about a program that may not run; it goes with the words that say so, now and in a
+ * replay. */
+struct cs_str cs_guard_advice(struct cs_str why);
 /* A guest: before its job starts. As a step of the way. */
 int cs_step_guard(struct cs_run *run, struct cs_err *err);
 /* What a call is checked against, and what a person sees of its tool, is what the server says now.

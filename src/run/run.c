@@ -45,6 +45,7 @@ static int (*const way[])(struct cs_run *run, struct cs_err *err) = {
     cs_step_begin,  /*    on record; an idempotency key is its own, or it joins     record.c    */
     cs_step_hold,   /*    nobody else is in its session                             hold.c      */
     cs_step_vault,  /*    what its session's tokens stand for                       shield_in.c */
+    cs_step_flows,  /*    what has come into its session before                     flows.c     */
     cs_step_begun,  /*    from here on it is not refused, and its watchers hear so  record.c    */
     cs_step_cache,  /*    perhaps its answer is known                               cache.c     */
     await_tools,    /*    a guest that speaks of tools waits for servers            tools/      */

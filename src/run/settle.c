@@ -322,18 +322,19 @@ void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
     our_fault(run, err);
 }
 
-/* It never ran. What the worker says about that is not needed. */
+/* It never ran. What the worker says about that is not needed, but in a replay, where it is told
+ * what was said then. */
 static void deny(struct cs_run *run)
 {
     const struct cs_guarded *g = run->guarded;
     if (run->result.status == CS_STATUS_CANCELLED)
         return;
-    if (g && g->denied.len) {
-        run->result.error = (struct cs_error){0};
-        error(run, CS_ERROR_PERMISSION, "");
-        run->result.error.message = g->denied;
-        run->result.error.suggestion = g->advice;
-    }
+    /* In a replay the worker has heard what was said then. */
+    struct cs_str why = g && g->denied.len ? g->denied : run->result.error.message;
+    run->result.error = (struct cs_error){0};
+    error(run, CS_ERROR_PERMISSION, "");
+    run->result.error.message = why;
+    run->result.error.suggestion = cs_guard_advice(why);
     run->result.status = CS_STATUS_DENIED;
 }
 

@@ -422,6 +422,9 @@ void cs_store_lineage(struct cs_store *s, struct cs_str tenant, struct cs_str id
 /* --- sealed entries of vaults: see privacy/ --- */
 
 #define CS_VAULT_OWNER 200 /* bytes of "tenant/session" or "tenant/execution" */
+#define CS_FLOWS_OWNER                                                               \
+    "flows/" /* before "tenant/session": what has come into a session (run/flows.c); \
+              * it goes with its vault, and is not sealed */
 
 /* Lent. */
 typedef void cs_vault_found(void *ctx, const struct cs_err *err, const struct cs_str *sealed,

@@ -10,6 +10,10 @@ int cs_db_vault_wipe(struct cs_db *db, struct cs_str tenant, struct cs_str id, s
     cs_buf_putstr(&owner, tenant);
     cs_buf_putc(&owner, '/');
     cs_buf_putstr(&owner, id);
+    if (cs_sql_do(db, CS_SQL_VAULT_END, err, "s", cs_buf_str(&owner)) < 0)
+        return -1;
+    cs_buf_clear(&owner);
+    cs_buf_printf(&owner, "%s%.*s/%.*s", CS_FLOWS_OWNER, CS_STR_ARG(tenant), CS_STR_ARG(id));
     return cs_sql_do(db, CS_SQL_VAULT_END, err, "s", cs_buf_str(&owner)) < 0 ? -1 : 0;
 }
 

@@ -2,13 +2,12 @@
 
 import contextlib
 import json
-import os
 import time
 
-from approving import SEND, Later, answer, pending, sent, with_policy
+from approving import SEND, answer, pending, sent, with_policy
 from driving import Client
 from harness import table
-from mcp_wire import LEGACY, META, Lines, call, code, envelope, text
+from mcp_wire import LEGACY, TASKS, Lines, call, code, envelope, request, text
 from serving import Daemon, make_key
 
 ROWS = [("old over stdio", "old", "stdio"), ("modern over stdio", "modern", "stdio"), ("old over http", "old", "http"),
@@ -104,17 +103,46 @@ def test_nobody_answers(t, _, kind, transport):
         got, bad = ended(c, start(c, SEND % 1))
         t.equal((got["status"], bad), ("failed", True))
         t.has(json.dumps(got), "nobody answered within 1 s")
+        t.has(json.dumps(got), "Somebody with the role approve can")
         t.equal(sent(t), [])
 
 
-@TWO
-def test_several_calls_are_asked_for_one_by_one(t, _, kind, transport):
-    with client(t, kind, transport, with_policy(t)) as c:
+def test_several_calls_are_asked_for_one_by_one(t):
+    with client(t, "modern", "stdio", with_policy(t)) as c:
         c.ask("answers", [accept(), accept("deny")])
         code = "return (await Promise.allSettled([tools.rec.echo({n: 1}), tools.rec.echo({n: 2})])).map(r => r.status)"
         got, _ = ended(c, start(c, code))
         t.equal(sorted(got["result"]), ["fulfilled", "rejected"])
         t.equal((len(c.seen("elicit")), len(sent(t))), (2, 1))
+
+
+def test_a_task_of_the_older_era_asks_on_its_way(t):
+    with client(t, "old", "stdio", with_policy(t)) as c:
+        c.ask("answers", [accept()])
+        seen = c.ask("task", {"name": "execute_code", "arguments": {"code": SEND % 1}})
+        got = json.loads(seen[-1]["result"]["content"][0]["text"])
+        t.equal((got["status"], got["result"]), ("completed", {"n": 1}))
+        t.has(c.event("elicit")["message"], "echo")
+
+
+def test_a_task_of_the_newest_revision_waits_with_what_it_asks(t):
+    capabilities = dict(TASKS, **FORM)
+    with lines(t, with_policy(t)) as s:
+        program = {"code": "await new Promise((r) => setTimeout(r, 2600)); " + SEND % 1}
+        task = s.ask(modern(1, program, capabilities))["result"]
+        t.equal(task["resultType"], "task")
+        ask = lambda id, method, **params: s.ask(request(id, method, dict(params, taskId=task["taskId"], _meta=envelope(capabilities))))["result"]
+        end, shown = time.monotonic() + 10, {}
+        while shown.get("status") != "input_required" and time.monotonic() < end:
+            time.sleep(0.1)
+            shown = ask(2, "tasks/get")
+        t.equal((shown["status"], list(shown["inputRequests"])), ("input_required", ["approve-1"]))
+        ask(3, "tasks/update", inputResponses={"approve-1": accept()})
+        while shown.get("status") != "completed" and time.monotonic() < end:
+            time.sleep(0.1)
+            shown = ask(4, "tasks/get")
+        t.equal(json.loads(shown["result"]["content"][0]["text"])["result"], {"n": 1})
+        t.equal(sent(t), [{"n": 1}])
 
 
 # The client is not asked
@@ -138,12 +166,11 @@ def test_without_elicitation_the_call_waits_and_says_for_what(t, _, kind, transp
             t.equal((got["status"], got["result"], bad), ("completed", {"n": 1}, False))
 
 
-@TWO
-def test_a_key_is_not_asked_about_its_own(t, _, kind, transport):
+def test_a_key_is_not_asked_about_its_own(t):
     options = with_policy(t)
     with Daemon(t, *options) as d:
         boss, own = make_key(t, "boss", role="approve"), make_key(t, "own", role="approve")
-        with Client(t, kind, "http", d.url + "/mcp", own) as c:
+        with Client(t, "modern", "http", d.url + "/mcp", own) as c:
             number = start(c, SEND % 1, progress=True)
             asked = pending(t, d, boss)[0]
             said = c.event("progress", lambda p: "approval" in (p.get("message") or ""))
@@ -153,13 +180,12 @@ def test_a_key_is_not_asked_about_its_own(t, _, kind, transport):
             t.equal(ended(c, number)[0]["status"], "completed")
 
 
-@TWO
-def test_four_eyes_see_more_than_two(t, _, kind, transport):
+def test_four_eyes_see_more_than_two(t):
     options = with_policy(t, approvals={"four_eyes": "high"}, risk={"rules": [
         {"id": "marked", "level": "HIGH", "when": {"fact": "string", "like": "marked as risky"}, "reason": "it is marked"}]})
     with Daemon(t, *options) as d:
         boss = make_key(t, "boss", role="approve")
-        with Client(t, kind, "http", d.url + "/mcp") as c:
+        with Client(t, "old", "http", d.url + "/mcp") as c:
             number = start(c, "return 'marked as risky'", progress=True)
             asked = pending(t, d, boss)[0]
             t.equal((asked["kind"], asked["risk"]), ("program", "HIGH"))
@@ -197,7 +223,6 @@ def test_a_program_is_asked_for_before_it_runs_and_again_when_it_changes(t, _, k
         {"id": "marked", "level": "HIGH", "when": {"fact": "string", "like": "marked as risky"}, "reason": "it is marked"}]})
     risky = "const why = 'marked as risky'; await tools.rec.echo({n: %d}); return why.length"
     with client(t, kind, transport, options) as c:
-        c.tool("search_tools", query="echo")  # its server is there: one that comes while a person reads is another question
         c.ask("answers", [accept("program")])
         got, bad = ended(c, start(c, risky % 1))
         t.equal((got["status"], got["result"], bad), ("completed", 15, False))
@@ -244,20 +269,24 @@ def test_a_state_is_good_once_and_for_its_request_alone(t):
         t.equal(len(sent(t)), 1)
 
 
-@table([("a word that is no choice", accept("yes")), ("no content", {"action": "accept"}),
-        ("another action", {"action": "sure"}), ("a reason that is no text", accept("once", reason=3)),
-        ("an endless reason", accept("deny", reason="x" * 501)), ("an empty object", {})])
-def test_an_answer_that_does_not_fit_is_asked_for_once_more_and_then_denied(t, _, wrong):
+WRONG = [("a word that is no choice", accept("yes")), ("no content", {"action": "accept"}), ("another action", {"action": "sure"}),
+         ("a reason that is no text", accept("once", reason=3)), ("an endless reason", accept("deny", reason="x" * 501)),
+         ("an empty object", {})]
+
+
+def test_an_answer_that_does_not_fit_is_asked_for_once_more_and_then_denied(t):
     with lines(t, with_policy(t)) as s:
         program = {"code": SEND % 1}
-        first = s.ask(modern(1, program))["result"]
-        second = s.ask(modern(2, program, requestState=first["requestState"], inputResponses={"approve-1": wrong}))["result"]
-        t.equal((second["resultType"], list(second["inputRequests"])), ("input_required", ["approve-1-again"]))
-        t.has(second["inputRequests"]["approve-1-again"]["params"]["message"], "did not fit")
-        third = s.ask(modern(3, program, requestState=second["requestState"], inputResponses={"approve-1-again": wrong}))
-        got = json.loads(text(third).split("\n\n")[0])
-        t.equal((got["status"], third["result"]["isError"], sent(t)), ("failed", True, []))
-        t.has(json.dumps(got), "did not fit")
+        for name, wrong in WRONG:
+            t.log.append(name)
+            first = s.ask(modern(1, program))["result"]
+            second = s.ask(modern(2, program, requestState=first["requestState"], inputResponses={"approve-1": wrong}))["result"]
+            t.equal((second["resultType"], list(second["inputRequests"])), ("input_required", ["approve-1-again"]), name)
+            t.has(second["inputRequests"]["approve-1-again"]["params"]["message"], "did not fit")
+            third = s.ask(modern(3, program, requestState=second["requestState"], inputResponses={"approve-1-again": wrong}))
+            got = json.loads(text(third).split("\n\n")[0])
+            t.equal((got["status"], third["result"]["isError"], sent(t)), ("failed", True, []), name)
+            t.has(json.dumps(got), "did not fit")
 
 
 def test_a_client_of_the_older_era_may_answer_with_an_error(t):

@@ -614,7 +614,7 @@ static void a_card_says_which_answers_there_are(void **state)
     assert_int_equal(answer(w, "bob", CS_APPROVE_ONCE), CS_OK);
     until_done(w, 1);
     cs_buf_clear(&w->card);
-    cs_buf_puts(&w->card, "{}");
+    cs_buf_puts(&w->card, "{\"answers\":[\"once\",\"program\"]}");
     struct cs_question_want q = want(w, 2);
     q.risk = CS_RISK_CRITICAL;
     ask_as(w, &q);
