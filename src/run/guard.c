@@ -249,6 +249,32 @@ static void let_run(struct cs_run *run)
         cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
 }
 
+#define REFUSED "the policy refuses this program"
+
+/* Its time was over: approvals.c says so in these words. */
+static bool nobody_came(struct cs_str why)
+{
+    static const char words[] = "nobody answered within";
+    return why.len && memmem(why.at, why.len, words, sizeof words - 1);
+}
+
+#define TELL_THEM                                                                             \
+    CS_STR("Nobody was there to answer. Somebody with the role approve can, with `caisson "   \
+           "approvals` or GET /approvals: tell them what it is for, and send it again while " \
+           "they are there.")
+
+struct cs_str cs_guard_advice(struct cs_str why)
+{
+    if (nobody_came(why))
+        return TELL_THEM;
+    if (cs_str_starts(why, REFUSED))
+        return CS_STR(
+            "Write it without what `risk.findings` names, or ask whoever keeps the policy "
+            "to let it run; `caisson assess FILE` says beforehand.");
+    return CS_STR("It did not run, and nothing it would have done was done. `risk.findings` says "
+                  "why a person was asked.");
+}
+
 static void refuse(struct cs_run *run, struct cs_str why)
 {
     struct cs_guarded *g = cs_guarded_of(run);
@@ -270,7 +296,7 @@ static void refuse_by_rule(struct cs_run *run)
 {
     const struct cs_verdict *v = &run->result.verdict;
     CS_AUTO_BUF struct cs_buf text = {0};
-    cs_buf_puts(&text, "the policy refuses this program");
+    cs_buf_puts(&text, REFUSED);
     if (v->rule.len)
         cs_buf_printf(&text, " (%.*s)", CS_STR_ARG(v->rule));
     for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
@@ -612,7 +638,7 @@ static void deny_call(struct cs_gate_call *c, const struct cs_question_end *end)
     memcpy(r->scope, c->scope, sizeof r->scope);
     run->guarded->refused = r;
     cs_guard_goes_on(run);
-    refuse_call(c, r->why, LEAVE_IT);
+    refuse_call(c, r->why, nobody_came(r->why) ? TELL_THEM : LEAVE_IT);
 }
 
 static void on_call_answered(void *ctx, const struct cs_question_end *end)

@@ -134,6 +134,9 @@ void cs_history_bad(struct cs_run *run);
 struct cs_tool_view cs_guard_view(const struct cs_tool *tool);
 /* The facts are there: judges, and then gives the verdict to the job, now or later. */
 void cs_guard_facts(struct cs_run *run, struct cs_str facts);
+/* What to do about a program that may not run; it goes with the words that say so, now and in a
+ * replay. */
+struct cs_str cs_guard_advice(struct cs_str why);
 /* A guest: before its job starts. As a step of the way. */
 int cs_step_guard(struct cs_run *run, struct cs_err *err);
 /* What a call is checked against, and what a person sees of its tool, is what the server says now.

@@ -327,16 +327,14 @@ void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
 static void deny(struct cs_run *run)
 {
     const struct cs_guarded *g = run->guarded;
-    struct cs_str why = g && g->denied.len ? g->denied : run->result.error.message;
     if (run->result.status == CS_STATUS_CANCELLED)
         return;
+    /* In a replay the worker has heard what was said then. */
+    struct cs_str why = g && g->denied.len ? g->denied : run->result.error.message;
     run->result.error = (struct cs_error){0};
     error(run, CS_ERROR_PERMISSION, "");
     run->result.error.message = why;
-    run->result.error.suggestion = CS_STR(
-        "It did not run, and nothing it would have done was done. `risk` says what was found "
-        "in it, and `caisson assess FILE` says so beforehand; write it without that, or ask "
-        "whoever keeps the policy to let it run.");
+    run->result.error.suggestion = cs_guard_advice(why);
     run->result.status = CS_STATUS_DENIED;
 }
 

@@ -103,6 +103,7 @@ def test_nobody_answers(t, _, kind, transport):
         got, bad = ended(c, start(c, SEND % 1))
         t.equal((got["status"], bad), ("failed", True))
         t.has(json.dumps(got), "nobody answered within 1 s")
+        t.has(json.dumps(got), "Somebody with the role approve can")
         t.equal(sent(t), [])
 
 
@@ -222,7 +223,6 @@ def test_a_program_is_asked_for_before_it_runs_and_again_when_it_changes(t, _, k
         {"id": "marked", "level": "HIGH", "when": {"fact": "string", "like": "marked as risky"}, "reason": "it is marked"}]})
     risky = "const why = 'marked as risky'; await tools.rec.echo({n: %d}); return why.length"
     with client(t, kind, transport, options) as c:
-        c.tool("search_tools", query="echo")  # its server is there: one that comes while a person reads is another question
         c.ask("answers", [accept("program")])
         got, bad = ended(c, start(c, risky % 1))
         t.equal((got["status"], got["result"], bad), ("completed", 15, False))

@@ -78,6 +78,8 @@ RULES = {
     "eval": ("return eval(inputs.code)", "const evaluate = (x) => x + 1; return evaluate(1)", "return (0, eval)(inputs.code)", "const e = eval; return e(inputs.code)",
              "return new Function('a', inputs.body)(1)", "return globalThis['ev' + 'al'](inputs.code)", "return (() => {}).constructor(inputs.code)()",
              "const { eval: run } = globalThis; return run(inputs.code)", "return \\u0065val(inputs.code)", "setTimeout('x = ' + inputs.x, 1)"),
+    "code-introspection": ("return new Function('return arguments.callee.caller')()", "const note = 'ask the .caller'; return note",
+                           "return (0, eval)('(function f() { return f.cal' + 'ler })()')"),
     "eval-constant": ("return eval('1 + 1')", "return 'eval(1 + 1)'", "return new Function('return 1')()"),
     "native": ("return process.binding('fs')", "const binding = { process: 1 }; return binding.process", "const { binding } = process; return binding('fs')",
                "return process['bin' + 'ding']('fs')", "return new Deno.Command('ls')"),
@@ -192,10 +194,10 @@ RULES = {
     "unreadable": ("return (((", "return ((1))", "import x from 'nowhere'; return x", "return )"),
 }
 
-ASK = {"import-process", "import-network", "import-outside", "import-url", "eval", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
+ASK = {"import-process", "import-network", "import-outside", "import-url", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "credential-password", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
-       "invisible-turned", "tool-destructive-untrusted", "tool-young", "tool-changed", "flow-out-untrusted", "history-bad", "unreadable"}
+       "invisible-turned", "tool-destructive-untrusted", "tool-young", "tool-changed", "history-bad", "unreadable"}
 
 
 def test_each_rule_finds_what_it_must_and_not_what_is_near(t):

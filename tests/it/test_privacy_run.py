@@ -124,7 +124,7 @@ return out;
         t.equal(len(out), 4)
         t.has(out[0][1], "[EMAIL_77] is no token")
         t.has(out[1][1], "[PERSON_9] is no token")
-        t.has(out[2][1], "nobody answered within 1 s")
+        t.has(out[2][1], "the call was not approved: nobody answered within 1 s")
         t.has(out[3][1], "is not for 'people/send'")
         t.equal([c["status"] for c in e["calls"]], ["invalid", "invalid", "ok", "ok", "denied", "denied"])
         t.equal(sent("send"), [])
