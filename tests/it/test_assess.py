@@ -94,7 +94,6 @@ RULES = {
                   "Object.setPrototypeOf(inputs, null)", "Object.defineProperty(Object.prototype, 'x', { value: 1 })", "Object.assign(Array.prototype, { x: 1 })"),
     "prototype-set": ("inputs.__proto__ = null", "inputs.proto = null", "inputs['__pro' + 'to__'].x = 1", "inputs.__defineGetter__('a', () => 1)"),
     "prototype-read": ("return inputs.__proto__", "return inputs.proto", "const { __proto__: p } = inputs; return p", "return inputs['__proto' + '__']"),
-    "code-introspection": ("return Function('return arguments.callee.caller')()", "return 'the caller of arguments.callee'", "return eval('arguments.cal' + 'lee')"),
     "import-written": ("return await import('/tmp/a.mjs')", "return await import('node:path')", "return await import('/t' + 'mp/a.mjs')"),
     "runtime-other": ("return Deno.readTextFile('a')", "const Denon = { x: 1 }; return Denon.x", "const { readTextFile } = Deno; return readTextFile('a')"),
     "loop": ("while (true) {}", "while (true) { if (await tools.a.b({})) break; }", "for (;;) { Math.random(); }", "do { var x = 1; } while (1);"),
