@@ -122,12 +122,17 @@ int cs_regex_ours(struct cs_str text, struct cs_regex **pattern, struct cs_err *
     return 0;
 }
 
+void cs_regex_hasten(struct cs_regex *p)
+{
+    pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* without it, it is slow, and right */
+}
+
 int cs_regex_new(struct cs_str text, struct cs_regex **pattern, struct cs_err *err)
 {
     CS_AUTO(cs_regex_freep) struct cs_regex *p = NULL;
     if (cs_regex_ours(text, &p, err) < 0 || try_it(p, text, err) < 0)
         return -1;
-    pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* without it, it is slow, and right */
+    cs_regex_hasten(p);
     *pattern = CS_TAKE(p);
     return 0;
 }

@@ -17,9 +17,10 @@
 struct cs_regex;
 
 int cs_regex_new(struct cs_str text, struct cs_regex **pattern, struct cs_err *err);
-/* The same for one of our own: not tried, and interpreted, since few texts ever meet it. Tests try
- * them all. */
+/* The same for one of our own: not tried, since tests try them all, and interpreted, until it turns
+ * out to be wanted often. */
 int cs_regex_ours(struct cs_str text, struct cs_regex **pattern, struct cs_err *err);
+void cs_regex_hasten(struct cs_regex *pattern);
 void cs_regex_free(struct cs_regex *pattern);
 
 /* What matching needs besides, one for many texts. */

@@ -9,6 +9,9 @@ void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_f
     const struct cs_val *v = cs_reach_val(r, lit);
     if (!cs_reach_step(r))
         return;
+    /* Another name for a member: what is put into the one is in the other. */
+    if (from && !lit && !w.place && !w.path && cs_reach_val(r, from)->kind == VAL_MEMBER)
+        w.place = cs_spot_of(r, from, 0);
     if (lit && v->kind == VAL_FN) {
         if (v->flags & VAL_READ)
             cs_spot_put(r, place, cs_fn_returned(r, lit));
@@ -136,6 +139,10 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
             if (lit)
                 got.can |= cs_hand_out(r, lit, 0);
             got = cs_flow_member(r, got, atom);
+            if (!got.place && !got.path && w.place && !(w.place & REACH_LOOSE)) {
+                uint32_t of = cs_spot_itself(r, w.place);
+                got.place = of & REACH_LOOSE ? of : cs_spot_member(r, of, atom, true);
+            }
             if (got.path && r->paths.at[got.path].kind == PATH_TOOL)
                 cs_path_tool(r, got.path, r->pos, "alias");
         }

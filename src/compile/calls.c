@@ -22,7 +22,7 @@ struct call {
     uint64_t from;     /* in its arguments */
     uint64_t can;      /* tools among them, in any form */
     uint64_t fns_from; /* what functions among them return */
-    uint64_t path;     /* of what import().then() passes on */
+    uint32_t path;     /* of what import().then() passes on */
     bool fns;
     struct cs_flow result;
 };
@@ -56,7 +56,7 @@ static bool each_fn(struct cs_reach *r, uint32_t node, unsigned deep,
         any = each_fn(r, v.a, deep + 1, visit, c);
         return each_fn(r, v.b, deep + 1, visit, c) || any;
     }
-    uint32_t place = (uint32_t)r->at[node].place;
+    uint32_t place = r->at[node].place;
     for (uint32_t steps = 0; place && steps < 16; steps++) {
         any |= spot_fns(r, place & ~REACH_LOOSE, visit, c);
         /* Some member of it: any of them. */

@@ -261,6 +261,7 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
     struct class_body body = {.derived = heritage(p), .value = value};
     uint32_t opened = p->tok.start, ctx = p->ctx;
     body.opened = p->tok.end;
+    p->own_this++;
     cs_expect(p, T_LBRACE, "'{'");
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
     while (p->tok.kind != T_RBRACE && p->tok.kind != T_EOF) {
@@ -273,6 +274,7 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
     cs_close(p, T_RBRACE, opened);
     cs_scope_close(p);
     p->val = value;
+    p->own_this--;
     p->depth--;
     return name;
 }

@@ -42,6 +42,7 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .seen_end = p->seen_end,
         .node = p->node,
         .from = p->from,
+        .own_this = p->own_this,
         .cands = p->cands.len,
         .props = p->props.len,
         .vals = p->vals.len,
@@ -102,6 +103,7 @@ static void give_up(struct cs_parser *p, const struct cs_mark *m)
     cs_forget(p, m);
     p->node = m->node;
     p->from = m->from;
+    p->own_this = m->own_this;
     if (p->given_up > (uint64_t)p->len * GIVE_UP_FACTOR + 65536)
         cs_limit_error(p, p->tok.start, "the code is too ambiguous to be read");
 }

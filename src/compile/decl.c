@@ -276,6 +276,7 @@ bool cs_function_rest(struct cs_parser *p, uint32_t fn, uint32_t class_open)
     uint32_t props = p->props.len;
     struct cs_fn_state state;
     cs_deeper(p);
+    p->own_this++;
     p->ctx = fn & FN_ASYNC ? CTX_ASYNC : 0;
     cs_scope_open(p, true);
     if (p->tok.kind == T_LT)
@@ -304,6 +305,7 @@ bool cs_function_rest(struct cs_parser *p, uint32_t fn, uint32_t class_open)
     p->super_end = super_end;
     p->ctor_scope = ctor_scope;
     p->cands.len = cands;
+    p->own_this--;
     p->depth--;
     return has_body;
 }

@@ -275,6 +275,7 @@ static void node_facts(struct cs_parser *p, uint32_t node)
     case NODE_MEMBER:
     case NODE_INDEX:
     case NODE_META:
+    case NODE_THIS:
         v = cs_fold_node(p, node);
         if (n.kind != NODE_REF)
             cs_prototype_member(p, node);

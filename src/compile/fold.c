@@ -16,6 +16,7 @@ struct cs_folder {
         uint32_t first;   /* its values: index + 1 in binds, then next */
         uint32_t values;  /* how many */
         uint32_t changes; /* besides */
+        bool shared;      /* what it holds may be changed by others, or in parts */
     } * variables;        /* of each declaration */
     uint32_t bytes, steps, depth;
     bool cut;
@@ -113,13 +114,23 @@ static struct cs_folded property(struct cs_parser *p, uint32_t node, uint32_t at
     return nothing;
 }
 
+/* Of what may have been changed, a constant is none; a name is followed nevertheless. */
+static struct cs_folded unless_changed(struct cs_folded whole, struct cs_folded part)
+{
+    if (whole.partial && (part.sort == FOLD_LIST || part.sort == FOLD_OBJECT))
+        part.partial = true;
+    else if (whole.partial && part.sort != FOLD_CHAIN)
+        return nothing;
+    return part;
+}
+
 struct cs_folded cs_fold_member(struct cs_parser *p, struct cs_folded object, uint32_t atom)
 {
     if (object.sort == FOLD_CHAIN)
         return chain_member(p, object.link, atom);
     if (object.sort == FOLD_OBJECT && atom != CS_PART_ANY && atom != K_constructor &&
         atom != K___proto__)
-        return property(p, object.node, atom);
+        return unless_changed(object, property(p, object.node, atom));
     if (atom == K_constructor || atom == K___proto__)
         return chain_member(p, cs_fold_root(p, ROOT_ANY, CS_PART_ANY).link, atom);
     return nothing;
@@ -131,7 +142,7 @@ struct cs_folded cs_fold_element(struct cs_folded object, struct cs_folded key)
     if (key.sort != FOLD_NUMBER || at < 0 || at >= object.len || at != (uint32_t)at)
         return nothing;
     if (object.sort == FOLD_LIST)
-        return object.list[(uint32_t)at];
+        return unless_changed(object, object.list[(uint32_t)at]);
     if (object.sort == FOLD_TEXT && !object.partial &&
         (unsigned char)object.text[(uint32_t)at] < 128)
         return cs_fold_text(object.text + (uint32_t)at, 1, VIA_CHARCODE, false);
@@ -167,6 +178,7 @@ static struct cs_folded of_variable(struct cs_parser *p, uint32_t decl)
         struct cs_bound b = p->binds.at[i - 1];
         struct cs_folded v = cs_fold_node(p, b.node);
         /* A variable that changes is no constant, but may be what any of its values is. */
+        v.partial |= var->shared && (v.sort == FOLD_LIST || v.sort == FOLD_OBJECT);
         if (clear || v.sort == FOLD_CHAIN)
             return v;
         i = b.next;
@@ -327,16 +339,25 @@ static struct cs_folded of_either(struct cs_parser *p, const struct cs_node *v)
     return a.sort == FOLD_CHAIN ? a : b.sort == FOLD_CHAIN ? b : nothing;
 }
 
+static struct cs_folded of_this(struct cs_parser *p, bool global)
+{
+    return global ? cs_fold_root(p, ROOT_FREE, K_globalThis) : nothing;
+}
+
+static struct cs_folded of_string(const struct cs_parser *p, const struct cs_node *n)
+{
+    struct cs_str s = p->names.at[n->a].text;
+    return cs_fold_text(s.at, s.len, n->flags & NODE_ESCAPED ? VIA_ESCAPE : VIA_PLAIN, false);
+}
+
 static struct cs_folded find(struct cs_parser *p, uint32_t node)
 {
     const struct cs_node v = p->nodes.at[node];
     switch (v.kind) {
     case NODE_REF:
         return of_ref(p, v.a);
-    case NODE_STR: {
-        struct cs_str s = p->names.at[v.a].text;
-        return cs_fold_text(s.at, s.len, v.flags & NODE_ESCAPED ? VIA_ESCAPE : VIA_PLAIN, false);
-    }
+    case NODE_STR:
+        return of_string(p, &v);
     case NODE_NUM:
         return of_number(p, v.pos);
     case NODE_MEMBER:
@@ -359,6 +380,8 @@ static struct cs_folded find(struct cs_parser *p, uint32_t node)
         return of_either(p, &v);
     case NODE_META:
         return cs_fold_root(p, ROOT_FREE, cs_intern(p, CS_STR("import.meta")));
+    case NODE_THIS:
+        return of_this(p, v.a);
     case NODE_FUNC:
         return (struct cs_folded){.sort = FOLD_FUNC, .node = node};
     case NODE_HOLE:
@@ -403,6 +426,45 @@ static void bind(struct cs_parser *p, uint32_t bind)
     var->values++;
 }
 
+/* Methods that leave a list or object as it is. */
+static bool harmless(const struct cs_parser *p, uint32_t atom)
+{
+    static const char *const names[] = {"join", "slice",   "at",      "map",      "filter",
+                                        "find", "forEach", "indexOf", "includes", "concat"};
+    for (size_t i = 0; i < CS_COUNT(names); i++) {
+        if (cs_str_is(p->names.at[atom].text, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The variable at the root of members may hold something else in them now. */
+static void share(struct cs_parser *p, uint32_t node)
+{
+    while (p->nodes.at[node].kind == NODE_MEMBER || p->nodes.at[node].kind == NODE_INDEX)
+        node = p->nodes.at[node].a;
+    const struct cs_node *n = &p->nodes.at[node];
+    if (n->kind == NODE_REF && p->refs.at[n->a].decl && !(p->refs.at[n->a].flags & REF_DEAD))
+        p->folder->variables[p->refs.at[n->a].decl - 1].shared = true;
+}
+
+static void find_shared(struct cs_parser *p)
+{
+    for (uint32_t i = 1; i < p->nodes.len; i++) {
+        const struct cs_node *n = &p->nodes.at[i];
+        bool member = n->kind == NODE_MEMBER || n->kind == NODE_INDEX;
+        if (n->kind == NODE_REF && !(n->flags & NODE_INNER))
+            share(p, i);
+        else if (member && (n->flags & NODE_WRITTEN))
+            share(p, n->a);
+        if (n->kind != NODE_CALL)
+            continue;
+        const struct cs_node *callee = &p->nodes.at[n->a];
+        if (callee->kind == NODE_INDEX || (callee->kind == NODE_MEMBER && !harmless(p, callee->b)))
+            share(p, callee->a);
+    }
+}
+
 void cs_fold_all(struct cs_parser *p)
 {
     uint32_t n = p->nodes.len;
@@ -427,6 +489,7 @@ void cs_fold_all(struct cs_parser *p)
     }
     for (uint32_t i = p->binds.len; i-- > 0;)
         bind(p, i);
+    find_shared(p);
     f->state[0] = DONE;
     for (uint32_t i = 1; i < n; i++) {
         const struct cs_node *v = &p->nodes.at[i];

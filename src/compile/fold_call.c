@@ -2,6 +2,8 @@
 #include "base/utf8.h"
 #include "compile/parser.h"
 
+#define REPEAT_MOST 4096 /* bytes that repeat() makes */
+
 static const struct cs_folded nothing;
 
 struct call {
@@ -19,6 +21,11 @@ static struct cs_folded argument(const struct call *c, uint32_t i)
 static bool is_text(struct cs_folded v)
 {
     return v.sort == FOLD_TEXT && !v.partial;
+}
+
+static bool is_list(struct cs_folded v)
+{
+    return v.sort == FOLD_LIST && !v.partial;
 }
 
 static enum cs_via stranger(uint8_t via, enum cs_via than)
@@ -59,7 +66,7 @@ static struct cs_folded from_codes(const struct call *c)
     uint32_t n = cs_list_len(c->p, c->list), first = cs_list_at(c->p, c->list, 0);
     if (n == 1 && (first & CS_SPREAD)) {
         struct cs_folded v = cs_fold_node(c->p, first & ~CS_SPREAD);
-        return v.sort == FOLD_LIST ? of_codes(c, v.list, v.len) : nothing;
+        return is_list(v) ? of_codes(c, v.list, v.len) : nothing;
     }
     if (n == 0 || !cs_fold_steps(c->p, n))
         return nothing;
@@ -146,7 +153,7 @@ static struct cs_folded percent(const struct call *c)
 static struct cs_folded buffer(const struct call *c)
 {
     struct cs_folded v = argument(c, 0), how = argument(c, 1);
-    if (v.sort == FOLD_LIST)
+    if (is_list(v))
         return of_codes(c, v.list, v.len);
     if (!is_text(v))
         return nothing;
@@ -210,7 +217,7 @@ static struct cs_folded split(const struct call *c)
 static struct cs_folded reversed(const struct call *c)
 {
     struct cs_folded v = c->object;
-    if (v.sort != FOLD_LIST || !cs_fold_steps(c->p, v.len))
+    if (!is_list(v) || !cs_fold_steps(c->p, v.len))
         return nothing;
     struct cs_folded *list = cs_arena_alloc(&c->p->scratch, (v.len + 1) * sizeof *list);
     for (uint32_t i = 0; i < v.len; i++)
@@ -223,7 +230,7 @@ static struct cs_folded reversed(const struct call *c)
 static struct cs_folded joined(const struct call *c)
 {
     struct cs_folded v = c->object, by = argument(c, 0);
-    if (v.sort != FOLD_LIST || (!is_text(by) && cs_list_len(c->p, c->list) > 0) ||
+    if (!is_list(v) || (!is_text(by) && cs_list_len(c->p, c->list) > 0) ||
         !cs_fold_steps(c->p, v.len))
         return nothing;
     if (!is_text(by))
@@ -331,6 +338,9 @@ static struct cs_folded repeated(const struct call *c)
     if (n.sort != FOLD_NUMBER || n.number < 0 || n.number > CS_FOLD_TEXT)
         return nothing;
     size_t times = (size_t)n.number;
+    /* What is that long is no word that somebody hides. */
+    if (times * v.len > REPEAT_MOST)
+        return nothing;
     char *text = cs_fold_room(c->p, times * v.len);
     for (size_t i = 0; text && i < times && v.len; i++)
         memcpy(text + i * v.len, v.text, v.len);
@@ -407,6 +417,33 @@ static struct cs_folded element(const struct call *c)
     return cs_fold_element(c->object, argument(c, 0));
 }
 
+static struct cs_folded last(const struct call *c)
+{
+    double at = (double)c->object.len - 1;
+    return cs_fold_element(c->object, (struct cs_folded){.sort = FOLD_NUMBER, .number = at});
+}
+
+static struct cs_folded first(const struct call *c)
+{
+    return cs_fold_element(c->object, (struct cs_folded){.sort = FOLD_NUMBER});
+}
+
+/* (693741).toString(36) */
+static struct cs_folded digits(const struct call *c)
+{
+    struct cs_folded base = argument(c, 0);
+    char text[16], *to;
+    size_t at = sizeof text;
+    double v = c->object.number;
+    if (base.sort != FOLD_NUMBER || base.number < 11 || base.number > 36 || v < 1 ||
+        v > UINT32_MAX || !(to = cs_fold_room(c->p, sizeof text)))
+        return nothing;
+    for (uint32_t n = (uint32_t)v; n > 0; n /= (uint32_t)base.number)
+        text[--at] = "0123456789abcdefghijklmnopqrstuvwxyz"[n % (uint32_t)base.number];
+    memcpy(to, text + at, sizeof text - at);
+    return cs_fold_text(to, sizeof text - at, VIA_CHARCODE, false);
+}
+
 static const struct {
     const char *name;
     struct cs_folded (*of_text)(const struct call *c);
@@ -420,7 +457,8 @@ static const struct {
     {"trim", trimmed, NULL},          {"toString", written, NULL},
     {"valueOf", written, NULL},       {"normalize", written, NULL},
     {"charAt", element, NULL},        {"at", element, element},
-    {"join", NULL, joined},           {"reverse", NULL, reversed},
+    {"join", NULL, joined},           {"pop", NULL, last},
+    {"shift", NULL, first},           {"reverse", NULL, reversed},
     {"toReversed", NULL, reversed},
 };
 
@@ -466,7 +504,7 @@ static struct cs_folded text_or_list(const struct call *c)
 static struct cs_folded bytes(const struct call *c)
 {
     struct cs_folded v = argument(c, 0);
-    return v.sort == FOLD_LIST ? of_codes(c, v.list, v.len) : v;
+    return is_list(v) ? of_codes(c, v.list, v.len) : v;
 }
 
 static struct cs_folded member_of(const struct call *c)
@@ -548,13 +586,20 @@ struct cs_folded cs_fold_call(struct cs_parser *p, uint32_t node)
     const struct cs_node *callee = &p->nodes.at[n->a];
     if (callee->kind != NODE_MEMBER && callee->kind != NODE_INDEX)
         return nothing;
-    struct cs_folded key = callee->kind == NODE_INDEX ? cs_fold_node(p, callee->b) : nothing;
-    struct cs_str name = is_text(key) ? cs_strn(key.text, key.len) : p->names.at[callee->b].text;
-    if (callee->kind == NODE_INDEX && !is_text(key))
-        return nothing;
+    struct cs_str name = {0};
+    if (callee->kind == NODE_INDEX) {
+        struct cs_folded key = cs_fold_node(p, callee->b);
+        if (!is_text(key))
+            return nothing;
+        name = cs_strn(key.text, key.len);
+    } else {
+        name = p->names.at[callee->b].text;
+    }
     c.object = cs_fold_node(p, callee->a);
     /* new TextDecoder().decode(bytes) */
     if (c.object.sort == FOLD_NONE && cs_str_is(name, "decode"))
         return bytes(&c);
+    if (c.object.sort == FOLD_NUMBER && cs_str_is(name, "toString"))
+        return digits(&c);
     return c.object.sort == FOLD_TEXT || c.object.sort == FOLD_LIST ? method(&c, name) : nothing;
 }

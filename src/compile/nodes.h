@@ -41,12 +41,12 @@ enum cs_node_kind {
     NODE_EITHER,   /* a or b: ?:, ||, &&, ?? */
     NODE_IMPORT,   /* import(a) */
     NODE_META,     /* import.meta */
-    NODE_THIS,
-    NODE_FUNC,    /* a function or class */
-    NODE_REGEX,   /* its text is at pos */
-    NODE_HOLE,    /* what a variable or pattern is set from: a, once it has been read */
-    NODE_ELEMENT, /* element number b of a, in a pattern */
-    NODE_REST,    /* ...x in a pattern over a */
+    NODE_THIS,     /* a: nobody has an own one, so it is globalThis */
+    NODE_FUNC,     /* a function or class */
+    NODE_REGEX,    /* its text is at pos */
+    NODE_HOLE,     /* what a variable or pattern is set from: a, once it has been read */
+    NODE_ELEMENT,  /* element number b of a, in a pattern */
+    NODE_REST,     /* ...x in a pattern over a */
 };
 
 enum cs_node_flag {
@@ -110,7 +110,7 @@ enum cs_via {
 struct cs_folded {
     uint8_t sort; /* enum cs_fold_sort */
     uint8_t via;  /* of a text */
-    bool partial;
+    bool partial; /* of a list or object: it may have been changed */
     uint32_t len; /* bytes of a text; elements of a list */
     union {
         const char *text;

@@ -273,7 +273,7 @@ struct cs_mark {
     struct cs_token tok;
     uint32_t prev_end, edits, refs, decls, scopes, specs, reqs, exports, aliases, homes, merges,
         nodes, lists, stack, binds, writes, cands, props, vals, endless;
-    uint32_t seen, seen_end, node, from, fn;
+    uint32_t seen, seen_end, node, from, own_this, fn;
     struct cs_loop *loops;
     uint32_t scope, ctx, depth, ns, ns_scope, super_end, ctor_scope;
 };
@@ -329,6 +329,7 @@ struct cs_parser {
     CS_VEC(struct cs_hidden) hidden;
     uint32_t node;            /* node of the expression that was read last */
     uint32_t list;            /* nodes of the arguments that were read last */
+    uint32_t own_this;        /* functions and classes around that have a `this` of their own */
     uint32_t from;            /* node that the pattern being read takes apart */
     bool lenient;             /* escapes that mean nothing are no error */
     bool letters_escaped;     /* the literal read last writes letters as escapes */

@@ -254,6 +254,14 @@ static void member_kind(struct cs_reach *r, struct cs_path *path, const struct c
     }
 }
 
+bool cs_path_plain(struct cs_parser *p, uint32_t atom, bool module)
+{
+    struct cs_path path = {.atom = atom, .module = module};
+    struct cs_reach r = {.p = p};
+    root_kind(&r, &path);
+    return path.kind == PATH_PLAIN && path.special != SPECIAL_REQUIRE && !path.rules;
+}
+
 static uint32_t slot_of(uint32_t up, uint32_t atom, bool module, uint32_t mask)
 {
     uint64_t key = (uint64_t)up << 32 | (uint64_t)module << 31 | atom;
@@ -294,6 +302,7 @@ static uint32_t path_of(struct cs_reach *r, uint32_t up, uint32_t atom, bool mod
         member_kind(r, &made, &r->paths.at[up]);
     else
         root_kind(r, &made);
+    r->matters |= made.kind >= PATH_TOOLS || made.rules;
     *CS_PUSH(&r->paths) = made;
     return r->path_table[i] = r->paths.len - 1;
 }

@@ -330,7 +330,7 @@ static enum cs_ex keyword_expr(struct cs_parser *p)
     switch (p->tok.atom) {
     case K_this:
         p->val = cs_val(p, VAL_THIS, 0, 0, 0);
-        p->node = cs_node(p, NODE_THIS, 0, 0, p->tok.start);
+        p->node = cs_node(p, NODE_THIS, p->own_this == 0, 0, p->tok.start);
         cs_next(p);
         return EX_OTHER;
     case K_null:

@@ -84,7 +84,7 @@ void cs_prototype_call(struct cs_parser *p, uint32_t node, uint32_t link)
         if (!cs_chain_is(p, link, names[i]))
             continue;
         /* Object.setPrototypeOf(this, ...) is what constructors of errors do. */
-        bool own = p->nodes.at[target].kind == NODE_THIS;
+        bool own = p->nodes.at[target].kind == NODE_THIS && !p->nodes.at[target].a;
         if ((i < 2 && !own) || (v.sort == FOLD_CHAIN && shared(p, v.link)))
             note(p, cs_str(names[i]), "set", p->nodes.at[node].pos);
     }

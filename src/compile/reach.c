@@ -83,9 +83,10 @@ uint64_t cs_hand_out(struct cs_reach *r, uint32_t node, unsigned deep)
 
 static uint32_t returns(struct cs_reach *r, uint32_t fn)
 {
-    if (!r->returns[fn])
-        r->returns[fn] = cs_spot_new(r);
-    return r->returns[fn];
+    struct cs_val *v = &r->p->vals.at[fn];
+    if (!v->b)
+        v->b = cs_spot_new(r);
+    return v->b;
 }
 
 struct cs_flow cs_fn_returned(struct cs_reach *r, uint32_t fn)
@@ -239,16 +240,21 @@ static void look_at(struct cs_reach *r, uint32_t node)
     r->at[node] = w;
 }
 
-/* Does anything here come from outside? Names that every program has do not count. */
+/* Is there anything that tools or permissions could come from? */
 static bool worth_it(struct cs_parser *p)
 {
     for (uint32_t i = 0; i < p->reqs.len; i++) {
-        if (p->reqs.at[i].used || p->reqs.at[i].dynamic)
+        const struct cs_req *req = &p->reqs.at[i];
+        if ((req->used || req->dynamic) && !cs_path_plain(p, req->atom, true))
             return true;
     }
+    bool *seen = cs_arena_alloc(&p->scratch, p->names.len * sizeof *seen);
     for (uint32_t i = 0; i < p->refs.len; i++) {
         const struct cs_ref *ref = &p->refs.at[i];
-        if (!ref->decl && !(ref->flags & (REF_DEAD | REF_EXPORT)))
+        if (ref->decl || (ref->flags & (REF_DEAD | REF_EXPORT)) || seen[ref->atom])
+            continue;
+        seen[ref->atom] = true;
+        if (!cs_path_plain(p, ref->atom, false))
             return true;
     }
     for (uint32_t i = VALUE_FIRST; i < p->vals.len; i++) {
@@ -298,7 +304,6 @@ static void reach_init(struct cs_reach *r)
 {
     struct cs_parser *p = r->p;
     r->at = cs_arena_alloc(&p->scratch, p->vals.len * sizeof *r->at);
-    r->returns = cs_arena_alloc(&p->scratch, p->vals.len * sizeof *r->returns);
     *CS_PUSH(&r->paths) = (struct cs_path){0};
     *CS_PUSH(&r->fns) = (struct cs_fn_link){0};
     for (uint32_t i = 0; i < CS_COUNT(r->digits); i++)
@@ -318,7 +323,7 @@ void cs_reach(struct cs_parser *p)
         r.changed = false;
         for (uint32_t i = VALUE_FIRST; i < p->vals.len && cs_reach_step(&r); i++)
             look_at(&r, i);
-        if (!r.changed)
+        if (!r.changed || !r.matters)
             break;
         r.lost |= r.pass == REACH_PASSES;
     }

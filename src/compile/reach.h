@@ -15,7 +15,7 @@
 #include "compile/parser.h"
 
 #define REACH_PASSES 24
-#define REACH_STEPS  200  /* for each value */
+#define REACH_STEPS  60   /* for each value */
 #define REACH_PATHS  4096 /* then what is reached is unknown */
 #define REACH_TOOLS  256
 #define REACH_BITS   63 /* tools that are told apart in flows; the rest is one, "*" */
@@ -68,8 +68,8 @@ struct cs_tool {
 struct cs_flow {
     uint64_t from;  /* tools whose answers are in it */
     uint64_t can;   /* tools that it may be */
-    uint64_t path;  /* index in paths, or 0 */
-    uint64_t place; /* index in places, or 0 */
+    uint32_t path;  /* index in paths, or 0 */
+    uint32_t place; /* index in places, or 0 */
 };
 
 /* A variable, or a member. `own`: put into the whole of it; `all`: and into its members. */
@@ -77,7 +77,7 @@ struct cs_spot {
     uint64_t own, all, can, all_can;
     uint32_t path;
     uint32_t same;            /* the place that it is another name of, perhaps loosely */
-    uint32_t up, atom;        /* of a member: of what */
+    uint32_t up;              /* of a member: of what */
     uint32_t member, sibling; /* its members, as a list */
     uint32_t fns;             /* functions it may be, as a list in `fns` */
     uint32_t read;            /* in this pass, or something in it */
@@ -97,13 +97,13 @@ struct cs_reach {
     uint32_t *path_table, path_mask; /* heap */
     uint64_t *member_keys;
     uint32_t *members, member_mask, member_count;
-    uint32_t *returns; /* for each value that is a function: the place of what it returns */
     uint32_t globals, self, thrown; /* places: free names, this, what is thrown */
     uint32_t digits[10];            /* atoms "0" ... "9" */
     uint32_t pos;                   /* of the name that was looked at last */
     uint64_t steps, steps_max;
     uint32_t pass; /* counted from 1 */
     bool changed;  /* something that has been read in this pass before */
+    bool matters;  /* there is a path to a tool, or to what needs permission */
     bool lost;     /* it was too much */
 };
 
@@ -113,6 +113,8 @@ uint32_t cs_path_module(struct cs_reach *r, uint32_t specifier);
 uint32_t cs_path_member(struct cs_reach *r, uint32_t path, uint32_t atom);
 /* The tool's bit. `pos`, `via`: where it is reached, if it has not been before. */
 uint64_t cs_path_tool(struct cs_reach *r, uint32_t path, uint32_t pos, const char *via);
+/* A name that is nobody's here: neither a server's, nor one that needs permission. */
+bool cs_path_plain(struct cs_parser *p, uint32_t atom, bool module);
 /* Any tool at all. */
 uint64_t cs_any_tool(struct cs_reach *r, uint32_t pos);
 uint32_t cs_tool_bit(uint32_t tool);

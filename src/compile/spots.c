@@ -65,7 +65,6 @@ uint32_t cs_spot_member(struct cs_reach *r, uint32_t place, uint32_t atom, bool 
         return 0;
     uint32_t made = cs_spot_new(r);
     r->places.at[made].up = place;
-    r->places.at[made].atom = atom;
     r->places.at[made].sibling = r->places.at[place].member;
     r->places.at[place].member = made;
     r->member_keys[i] = key;
@@ -178,11 +177,6 @@ struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t ato
             m.place = member;
         }
         place = same;
-    }
-    if (!m.place) {
-        uint32_t of = cs_spot_itself(r, (uint32_t)w.place);
-        uint32_t made = of & REACH_LOOSE ? 0 : cs_spot_member(r, of, atom, true);
-        m.place = made ? made : of | REACH_LOOSE;
     }
     if (!m.path)
         m.path = cs_path_member(r, w.path, atom);

@@ -3,6 +3,8 @@
 
 uint32_t cs_val(struct cs_parser *p, enum cs_val_kind kind, uint32_t a, uint32_t b, uint32_t c)
 {
+    if (p->kind == CS_COMPILE_STRIP && p->vals.len >= VALUE_FIRST)
+        return 0;
     *CS_PUSH(&p->vals) = (struct cs_val){.kind = (uint8_t)kind, .a = a, .b = b, .c = c};
     return p->vals.len - 1;
 }

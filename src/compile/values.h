@@ -31,7 +31,7 @@ enum cs_val_kind {
     VAL_ARRAY,  /* a: first item */
     VAL_OBJECT, /* a: first item */
     VAL_ITEM,   /* a: value; b: name, or place counted from 0; c: the next */
-    VAL_FN,     /* a: first parameter; c: where it starts */
+    VAL_FN,     /* a: first parameter; b: when solving, what it returns; c: where it starts */
     VAL_RETURN, /* a: value; b: the function, 0: the program */
     VAL_ASSIGN, /* a: target; b: value */
     VAL_IMPORT, /* import(): a: index in nodes of its argument; c: where */

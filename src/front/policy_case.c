@@ -90,7 +90,7 @@ static int read_call(const struct cs_policy *policy, struct cs_policy_call *call
     return 0;
 }
 
-static void decide(struct cs_policy_said *said, struct cs_arena *arena)
+static void decide(struct cs_policy_said *said, bool young, struct cs_arena *arena)
 {
     if (said->grant == CS_GRANT_DENY) {
         said->action = CS_GRANT_DENY;
@@ -104,6 +104,9 @@ static void decide(struct cs_policy_said *said, struct cs_arena *arena)
     } else if (said->flow.then == CS_GRANT_DENY) {
         said->action = CS_GRANT_DENY;
         said->rule = said->flow.rule;
+    } else if (said->standing != CS_GRANT_ALLOW) {
+        said->action = said->standing;
+        said->rule = young ? CS_STR("tools.young") : CS_STR("tools.changed");
     } else if (said->grant == CS_GRANT_ASK) {
         said->action = CS_GRANT_ASK;
         said->rule = cs_str(cs_arena_printf(arena, "tools.ask: %.*s", CS_STR_ARG(said->pattern)));
@@ -133,7 +136,10 @@ int cs_policy_explain(const struct cs_policy *policy, struct cs_policy_case *c,
     said->grant = cs_policy_grant(policy, c->principal, target, &said->pattern);
     cs_policy_arguments(policy, target, cs_json_root(&arguments), NULL, &said->broken);
     said->flow = cs_policy_flow(policy, c->principal, came, c->after_count, &sink);
-    decide(said, arena);
+    enum cs_standing standing = c->call.tool.standing;
+    if (standing != CS_STANDING_KNOWN)
+        said->standing = cs_policy_standing(policy, c->principal, standing);
+    decide(said, standing == CS_STANDING_YOUNG, arena);
     return 0;
 }
 

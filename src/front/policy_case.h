@@ -33,7 +33,8 @@ struct cs_policy_said {
     struct cs_str rule;  /* that decided; "": none, it is allowed */
     enum cs_grant grant; /* of `tools` alone, and by which pattern */
     struct cs_str pattern;
-    struct cs_err broken; /* a rule for parameters; no code: none */
+    enum cs_grant standing; /* because of how long it is known */
+    struct cs_err broken;   /* a rule for parameters; no code: none */
     struct cs_flow_verdict flow;
 };
 

@@ -177,7 +177,7 @@ int cs_verb_policy_default(const struct cs_verb *verb, int argc, char **argv)
     struct cs_json_writer w = CS_JSON_WRITER(&out);
     cs_json_open(&w, '{');
     cs_json_key(&w, "risk");
-    cs_json_put_raw(&w, cs_policy_default_risk());
+    cs_json_put_raw(&w, cs_risk_defaults());
     cs_json_key(&w, "flows");
     cs_policy_default_flows(&w);
     cs_json_key(&w, "approvals");

@@ -30,6 +30,7 @@ struct cs_flow_rules {
     struct label_rule *labels;
     struct flow_rule *flows;
     size_t label_count, flow_count;
+    struct cs_label_words *words; /* that labels are guessed by */
 };
 
 static const struct flow_rule built_in[] = {
@@ -86,7 +87,10 @@ unsigned cs_policy_labels(const struct cs_policy *policy, const struct cs_tool_v
             *why = r->tool;
         return r->labels;
     }
-    return cs_labels_guess(tool, why);
+    struct cs_label_words *own = policy ? NULL : cs_label_words_new();
+    unsigned labels = cs_labels_guess(policy ? policy->flows->words : own, tool, why);
+    cs_label_words_free(own);
+    return labels;
 }
 
 /* --- places --- */
@@ -102,10 +106,10 @@ static const char *const places[] = {
 };
 
 static const char *const addresses[] = {
-    "to",          "cc",           "bcc",      "recipient", "recipients", "email",
-    "emails",      "emailaddress", "phone",    "url",       "urls",       "uri",
-    "webhook",     "webhookurl",   "endpoint", "host",      "domain",     "phonenumber",
-    "destination", "href",         "remote",   "address",   "chatid",     "handle",
+    "to",           "cc",       "bcc",     "recipient",   "recipients",  "email",   "emails",
+    "emailaddress", "phone",    "url",     "urls",        "uri",         "webhook", "webhookurl",
+    "endpoint",     "host",     "domain",  "phonenumber", "destination", "href",    "remote",
+    "attendees",    "invitees", "address", "chatid",      "handle",
 };
 
 static const char *known_name(struct cs_json_val key, const char *const *names, size_t count,
@@ -434,6 +438,7 @@ int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct 
                          struct cs_err *err)
 {
     struct cs_flow_rules *f = p->flows = CS_NEW(struct cs_flow_rules);
+    f->words = cs_label_words_new();
     if (read_label_rules(p, labels, err) < 0)
         return -1;
     if (cs_json_type(flows) == CS_JSON_NONE)
@@ -455,5 +460,7 @@ int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct 
 
 void cs_flow_rules_free(struct cs_flow_rules *rules)
 {
+    if (rules)
+        cs_label_words_free(rules->words);
     free(rules);
 }

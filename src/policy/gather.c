@@ -7,7 +7,7 @@
 #include "policy/risk.h"
 #include "privacy/privacy.h"
 
-#define GUEST_LINES  4000u
+#define GUEST_TEXTS  4000u
 #define JOINED_BYTES 4000u
 
 static const char *const kind_names[] = {
@@ -178,36 +178,49 @@ static uint32_t unseen(struct cs_str line, uint32_t *column)
     return 0;
 }
 
-/* Each line is a text that may hold instructions and secrets. */
+static struct cs_str take_lines(struct cs_str *rest, uint32_t count)
+{
+    const char *start = rest->at;
+    for (uint32_t i = 0; i < count && rest->len; i++) {
+        const char *end = memchr(rest->at, '\n', rest->len);
+        size_t len = end ? (size_t)(end - rest->at) + 1 : rest->len;
+        *rest = cs_strn(rest->at + len, rest->len - len);
+    }
+    size_t len = (size_t)(rest->at - start);
+    return cs_strn(start, len && start[len - 1] == '\n' ? len - 1 : len);
+}
+
+/* Each line is a text that may hold instructions and secrets; of a long program, several together.
+ */
 void cs_case_guest(struct cs_case *k)
 {
     struct cs_str rest = k->c->source;
-    uint32_t most = GUEST_LINES, line = 0;
-    struct cs_fact_seen *all = cs_arena_alloc(k->arena, ((size_t)2 * most + 2) * sizeof *all);
+    uint32_t lines = 1, line = 1;
+    for (size_t i = 0; i < rest.len; i++)
+        lines += rest.at[i] == '\n';
+    uint32_t together = lines / GUEST_TEXTS + 1, most = lines / together + 1;
+    struct cs_fact_seen *all = cs_arena_alloc(k->arena, ((size_t)4 * most + 4) * sizeof *all);
     k->source_bytes = rest.len;
-    while (rest.len) {
-        const char *end = memchr(rest.at, '\n', rest.len);
-        size_t len = end ? (size_t)(end - rest.at) : rest.len;
-        struct cs_str text = cs_strn(rest.at, len);
-        rest = cs_strn(rest.at + len + (end != NULL), rest.len - len - (end != NULL));
-        line++;
-        if (k->longest_line < len)
-            k->longest_line = len;
-        uint32_t column = 0, c = len ? unseen(text, &column) : 0;
-        if (c && k->fact_count < 2 * most)
+    for (; rest.len && k->fact_count < 2 * most; line += together) {
+        struct cs_str text = take_lines(&rest, together);
+        if (together == 1 && k->longest_line < text.len)
+            k->longest_line = text.len;
+        uint32_t column = 0, c = text.len ? unseen(text, &column) : 0;
+        if (c)
             all[k->fact_count++] =
                 (struct cs_fact_seen){.kind = CS_FACT_INVISIBLE,
                                       .name = cs_str(cs_arena_printf(k->arena, "U+%04X", c)),
                                       .via = CS_STR("code"),
                                       .line = line,
                                       .column = column};
-        if (len >= 3 && k->fact_count < 2 * most)
+        if (text.len >= 3)
             all[k->fact_count++] = (struct cs_fact_seen){.kind = CS_FACT_COMMENT,
                                                          .name = text,
                                                          .via = CS_STR("guest"),
                                                          .line = line,
                                                          .column = 1};
     }
+    join_comments(k, all);
     group(k, all);
 }
 
@@ -397,6 +410,26 @@ static void find_words(struct cs_case *k, struct cs_fact_seen *f, struct cs_buf 
     memcpy(f->words, found, sizeof found);
 }
 
+/* Names that end in key or token and are of things that are no secrets. What has the form of a
+ * secret is one under these names too. */
+static bool harmless_name(struct cs_str name)
+{
+    static const char *const names[] = {
+        "filekey",    "sortkey",    "partitionkey", "cachekey",      "projectkey",
+        "issuekey",   "spacekey",   "groupkey",     "rowkey",        "objectkey",
+        "storagekey", "flagkey",    "pagetoken",    "nexttoken",     "synctoken",
+        "nextkey",    "primarykey", "foreignkey",   "nextpagetoken", "idempotencykey"};
+    char plain[24];
+    size_t len = 0;
+    for (size_t i = 0; i < name.len && len < sizeof plain; i++)
+        if (name.at[i] != '_' && name.at[i] != '-')
+            plain[len++] = (char)tolower((unsigned char)name.at[i]);
+    for (size_t i = 0; i < CS_COUNT(names); i++)
+        if (cs_str_is(cs_strn(plain, len), names[i]))
+            return true;
+    return false;
+}
+
 /* All constants as one document, each under the name it is assigned to, since that is what tells a
  * password from a word. */
 static void find_secrets(struct cs_case *k)
@@ -411,7 +444,7 @@ static void find_secrets(struct cs_case *k)
         const struct cs_fact_seen *f = &k->facts[i];
         if (!is_text(f->kind))
             continue;
-        if (f->key.len) {
+        if (f->key.len && !harmless_name(f->key)) {
             cs_json_open(&w, '{');
             cs_json_key_str(&w, f->key);
             cs_json_put_str(&w, f->name);

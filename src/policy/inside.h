@@ -4,9 +4,11 @@
  *   file.c    the file, its sections, and `approvals`
  *   calls.c   `tools`: who may call what, and with what
  *   rules.c   `risk`: the rules that facts are judged by, over default.json
+ *   when.c    conditions of rules, read and checked; match.c do they hold?; words.c their words
+ *   gather.c  the worker's message becomes a case: tools, words, secrets
  *   flows.c   `labels`, `flows`
  *   labels.c  what tools bring in and can do, guessed
- *   judge.c   facts become a verdict
+ *   judge.c   facts become a verdict; verdict.c as JSON
  */
 #ifndef CS_POLICY_INSIDE_H
 #define CS_POLICY_INSIDE_H
@@ -66,7 +68,11 @@ int cs_policy_read_risk(struct cs_policy *p, struct cs_json_val section, struct 
 int cs_policy_read_flows(struct cs_policy *p, struct cs_json_val labels, struct cs_json_val flows,
                          struct cs_err *err);
 /* labels.c: what is guessed where the policy says nothing. `why` may be NULL. */
-unsigned cs_labels_guess(const struct cs_tool_view *tool, struct cs_str *why);
+struct cs_label_words;
+struct cs_label_words *cs_label_words_new(void);
+void cs_label_words_free(struct cs_label_words *words);
+unsigned cs_labels_guess(struct cs_label_words *words, const struct cs_tool_view *tool,
+                         struct cs_str *why);
 /* Does a pattern name this tool, in one of its spellings? */
 bool cs_policy_matches(struct cs_str pattern, const struct cs_target *target);
 int cs_policy_read_grant(struct cs_json_val from, const char *where, enum cs_grant *into,

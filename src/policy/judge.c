@@ -276,7 +276,7 @@ static void open_case(struct cs_case *k, struct findings *all, struct cs_verdict
     struct cs_risk_rules *rules = k->policy->risk;
     k->rules = rules;
     k->environment = k->c->environment.len ? k->c->environment : rules->environment;
-    all->at = cs_arena_alloc(k->arena, (FINDINGS_MOST + 2) * sizeof *all->at);
+    all->at = cs_arena_alloc(k->arena, (FINDINGS_MOST + 3) * sizeof *all->at);
     *v = (struct cs_verdict){.allowed = true, .risk = CS_RISK_LOW};
 }
 
@@ -289,6 +289,8 @@ static void close_case(struct cs_case *k, struct findings *all, const struct cs_
         if (!rule->off && !cs_str_is(rule->id, "unreadable"))
             find(k, all, rule);
     }
+    if (k->too_slow)
+        unreadable(k, all, CS_RISK_HIGH, CS_STR("its texts take too long to be looked through"));
     sort(all);
     v->findings = all->at;
     v->finding_count = all->count;

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/mem.h"
 #include "policy/inside.h"
 
 #define WORD_MAX    24
@@ -17,6 +18,7 @@
 #define SAID_WORDS  40
 #define SAID_VERBS  8 /* words of a description in which its verb is */
 #define SCHEMA_LOOK (64u << 10)
+#define SLOTS       2048u
 
 enum {
     READS = 1,        /* verbs */
@@ -136,6 +138,7 @@ static const struct {
 };
 
 struct words {
+    struct cs_label_words *table;
     char at[NAME_WORDS + SAID_WORDS][WORD_MAX];
     unsigned is[NAME_WORDS + SAID_WORDS];
     size_t count;
@@ -143,33 +146,66 @@ struct words {
 
 /* --- words --- */
 
-static unsigned class_of(const char *word, size_t len)
+struct slot {
+    const char *at;
+    unsigned len, is;
+};
+
+struct cs_label_words {
+    struct slot slots[SLOTS];
+};
+
+/* Where a word is, or would be. There are more slots than words. */
+static struct slot *slot_of(struct cs_label_words *table, const char *word, size_t len)
 {
-    char padded[WORD_MAX + 2];
-    unsigned is = 0;
-    padded[0] = ' ';
-    memcpy(padded + 1, word, len);
-    padded[len + 1] = ' ';
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)word[i]) * 16777619u;
+    for (size_t i = (hash ^ hash >> 15) % SLOTS;; i = (i + 1) % SLOTS) {
+        struct slot *s = &table->slots[i];
+        if (!s->at || (s->len == len && memcmp(s->at, word, len) == 0))
+            return s;
+    }
+}
+
+struct cs_label_words *cs_label_words_new(void)
+{
+    struct cs_label_words *table = CS_NEW(struct cs_label_words);
     for (size_t i = 0; i < CS_COUNT(classes); i++)
-        if (memmem(classes[i].words, strlen(classes[i].words), padded, len + 2))
-            is |= classes[i].is;
-    return is;
+        for (const char *at = classes[i].words; *at; at += *at == ' ') {
+            size_t len = strcspn(at, " ");
+            struct slot *s = slot_of(table, at, len);
+            if (len)
+                *s = (struct slot){at, (unsigned)len, s->is | classes[i].is};
+            at += len;
+        }
+    return table;
+}
+
+void cs_label_words_free(struct cs_label_words *table)
+{
+    free(table);
+}
+
+static unsigned class_of(struct cs_label_words *table, const char *word, size_t len)
+{
+    return slot_of(table, word, len)->is;
 }
 
 /* "issues" is an issue, "entries" an entry, "sends" means sending. */
-static unsigned look_up(const char *word, size_t len)
+static unsigned look_up(struct cs_label_words *table, const char *word, size_t len)
 {
     char other[WORD_MAX];
-    unsigned is = class_of(word, len);
+    unsigned is = class_of(table, word, len);
     if (is || len < 4 || word[len - 1] != 's')
         return is;
     if (len > 4 && memcmp(word + len - 3, "ies", 3) == 0) {
         memcpy(other, word, len);
         other[len - 3] = 'y';
-        return class_of(other, len - 2);
+        return class_of(table, other, len - 2);
     }
-    is = class_of(word, len - 1);
-    return is || len < 5 || word[len - 2] != 'e' ? is : class_of(word, len - 2);
+    is = class_of(table, word, len - 1);
+    return is || len < 5 || word[len - 2] != 'e' ? is : class_of(table, word, len - 2);
 }
 
 static bool is_upper(char c)
@@ -203,7 +239,7 @@ static void split(struct cs_str text, size_t most, struct words *w)
             continue;
         }
         w->at[w->count][len] = 0;
-        w->is[w->count] = look_up(w->at[w->count], len);
+        w->is[w->count] = look_up(w->table, w->at[w->count], len);
         w->count++;
         taken++;
     }
@@ -231,33 +267,45 @@ static unsigned verb_of(const struct words *w, size_t from, size_t to)
 
 /* --- arguments --- */
 
-/* Is there an argument of this name, somewhere? Its schema is not worth a parser: a name that is
- * found in the wrong place adds a label, and takes none away. */
-static bool takes(struct cs_str schema, const char *quoted)
+static const char *const urls[] = {"url", "urls", "uri", "href", "endpoint"};
+static const char *const addressees[] = {"to",         "cc",        "bcc",     "recipient",
+                                         "recipients", "attendees", "invitees"};
+
+static bool among(struct cs_str name, const char *const *names, size_t count)
 {
-    size_t len = strlen(quoted);
-    const char *end = schema.at + (schema.len < SCHEMA_LOOK ? schema.len : SCHEMA_LOOK);
-    for (const char *at = schema.at; at && at < end; at += len) {
-        at = memmem(at, (size_t)(end - at), quoted, len);
-        if (!at)
-            return false;
-        const char *after = at + len;
-        while (after < end && (*after == ' ' || *after == '\n' || *after == '\r' || *after == '\t'))
-            after++;
-        if (after < end && *after == ':')
+    for (size_t i = 0; i < count; i++)
+        if (cs_str_is(name, names[i]))
             return true;
-    }
     return false;
 }
 
-static bool takes_url(struct cs_str schema)
+/* Are there arguments of such names, somewhere? A schema is not worth a parser: a name that is
+ * found in the wrong place adds a label, and takes none away. */
+static void look_for(struct cs_str schema, bool *url, bool *addressed)
 {
-    static const char *const names[] = {"\"url\"", "\"urls\"", "\"uri\"", "\"href\"",
-                                        "\"endpoint\""};
-    for (size_t i = 0; i < CS_COUNT(names); i++)
-        if (takes(schema, names[i]))
-            return true;
-    return false;
+    const char *at = schema.at, *end = at + (schema.len < SCHEMA_LOOK ? schema.len : SCHEMA_LOOK);
+    while (at && at < end) {
+        const char *start = memchr(at, '"', (size_t)(end - at));
+        const char *quote = start ? ++start : NULL;
+        bool escaped = true;
+        while (escaped && quote && (quote = memchr(quote, '"', (size_t)(end - quote)))) {
+            const char *before = quote;
+            while (before > start && before[-1] == '\\')
+                before--;
+            escaped = (quote - before) % 2 != 0;
+            quote += escaped;
+        }
+        if (!quote)
+            return;
+        struct cs_str name = cs_strn(start, (size_t)(quote - start));
+        at = quote + 1;
+        while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+            at++;
+        if (at < end && *at == ':') {
+            *url = *url || among(name, urls, CS_COUNT(urls));
+            *addressed = *addressed || among(name, addressees, CS_COUNT(addressees));
+        }
+    }
 }
 
 /* --- the guess --- */
@@ -266,43 +314,46 @@ struct guess {
     unsigned verb;
     unsigned name, house; /* what the words of tool and server are */
     unsigned about;       /* ABOUT */
-    bool url;
+    bool url;             /* it takes one */
+    bool addressed;       /* it takes somebody to whom it goes */
     const char *why;
 };
 
-static void read_words(const struct cs_tool_view *t, struct guess *g)
+/* What the names say. */
+static void read_names(const struct cs_tool_view *t, struct words *w, struct guess *g)
 {
-    struct words w = {.count = 0};
-    split(t->target.server, NAME_WORDS / 2, &w);
-    size_t tool = w.count;
-    split(t->target.tool, NAME_WORDS - tool, &w);
-    size_t said = w.count;
-    g->house = all_of(&w, 0, tool);
-    g->name = all_of(&w, tool, said);
+    split(t->target.server, NAME_WORDS / 2, w);
+    size_t tool = w->count, first = tool;
+    split(t->target.tool, NAME_WORDS - tool, w);
+    g->house = all_of(w, 0, tool);
+    g->name = all_of(w, tool, w->count);
     /* mail_send of a server that is called mail: its own name says nothing new. */
-    size_t first = tool;
-    while (tool && first + 1 < said && strcmp(w.at[first], w.at[0]) == 0)
+    while (tool && first + 1 < w->count && strcmp(w->at[first], w->at[0]) == 0)
         first++;
-    bool method = first + 1 < said && strcmp(w.at[first], "api") == 0;
-    g->verb = method && strcmp(w.at[first + 1], "post") == 0 ? WRITES : verb_of(&w, first, said);
+    bool method = first + 1 < w->count && strcmp(w->at[first], "api") == 0 &&
+                  strcmp(w->at[first + 1], "post") == 0;
+    g->verb = method ? WRITES : verb_of(w, first, w->count);
+    if (!g->verb && g->name & MAYBE)
+        g->verb = SENDS;
     g->about = g->name & ABOUT;
     g->why = "its name";
     if (!g->about) {
         g->about = g->house & ABOUT;
         g->why = "its server's name";
     }
-    if (g->verb && g->about)
-        return;
-    split(t->description, SAID_WORDS, &w);
-    size_t verbs = w.count < said + SAID_VERBS ? w.count : said + SAID_VERBS;
-    if (!g->verb && g->name & MAYBE)
-        g->verb = SENDS;
+}
+
+/* What the description says where they say nothing. */
+static void read_said(const struct cs_tool_view *t, struct words *w, struct guess *g)
+{
+    size_t said = w->count;
+    split(t->description, SAID_WORDS, w);
     if (!g->verb)
-        g->verb = verb_of(&w, said, verbs);
-    if (!g->about) {
-        g->about = all_of(&w, said, w.count) & ABOUT;
-        g->why = g->about ? "its description" : "what is not known is private";
-    }
+        g->verb = verb_of(w, said, w->count < said + SAID_VERBS ? w->count : said + SAID_VERBS);
+    if (g->about)
+        return;
+    g->about = all_of(w, said, w->count) & ABOUT;
+    g->why = g->about ? "its description" : "what is not known is private";
 }
 
 static unsigned brought(const struct guess *g)
@@ -336,7 +387,8 @@ static unsigned of_runner(const struct guess *g)
 
 static unsigned of_writer(const struct guess *g)
 {
-    bool out = (g->name & LETTERS && !(g->name & QUIET)) || (g->name & NOTES && g->house & HOUSE);
+    bool out = g->addressed || (g->name & LETTERS && !(g->name & QUIET)) ||
+               (g->name & NOTES && g->house & HOUSE);
     return out ? CS_LABEL_EGRESS : CS_LABEL_INTERNAL;
 }
 
@@ -362,22 +414,37 @@ static unsigned guess_labels(const struct guess *g)
     return labels | (g->verb || labels == CS_LABEL_PUBLIC ? 0 : CS_LABEL_INTERNAL);
 }
 
-unsigned cs_labels_guess(const struct cs_tool_view *t, struct cs_str *why)
+/* What the annotations add, and what those take away whose word counts. */
+static unsigned annotate(const struct cs_tool_view *t, const struct guess *g, unsigned labels)
 {
-    struct guess g = {.url = takes_url(t->input)};
-    read_words(t, &g);
-    unsigned labels = guess_labels(&g);
-    if (t->annotated && t->destructive && !t->read_only && !(g.verb & (READS | MAKES)) &&
-        !(g.name & ADDS && !(g.verb & DESTROYS)))
+    if (t->annotated && t->destructive && !t->read_only && !(g->verb & (READS | MAKES)) &&
+        !(g->name & ADDS && !(g->verb & DESTROYS)))
         labels |= CS_LABEL_DESTRUCTIVE;
-    /* What an annotation takes away is taken away only by those whose word counts. */
-    bool link = g.url || g.name & LINK;
-    if (t->trusted && t->annotated && t->read_only)
+    if (!t->trusted || !t->annotated)
+        return labels;
+    bool link = g->url || g->name & LINK;
+    if (t->read_only)
         labels &= ~(unsigned)(CS_LABEL_DESTRUCTIVE | (link ? 0 : CS_LABEL_EGRESS));
-    if (t->trusted && t->annotated && !t->open_world) {
-        labels &= ~(unsigned)CS_LABEL_EGRESS;
-        labels |= CS_LABEL_INTERNAL;
+    bool sends = g->addressed && g->verb & (WRITES | SENDS);
+    if (!t->open_world)
+        labels = (sends ? labels : labels & ~(unsigned)CS_LABEL_EGRESS) | CS_LABEL_INTERNAL;
+    return labels;
+}
+
+unsigned cs_labels_guess(struct cs_label_words *table, const struct cs_tool_view *t,
+                         struct cs_str *why)
+{
+    const unsigned sticks = CS_LABEL_UNTRUSTED | CS_LABEL_EGRESS | CS_LABEL_DESTRUCTIVE;
+    struct words w = {.table = table};
+    struct guess g = {.url = false};
+    look_for(t->input, &g.url, &g.addressed);
+    read_names(t, &w, &g);
+    unsigned labels = guess_labels(&g);
+    if (!g.verb || !g.about) {
+        read_said(t, &w, &g);
+        labels = guess_labels(&g) | (labels & sticks);
     }
+    labels = annotate(t, &g, labels);
     if (!t->trusted)
         labels |= CS_LABEL_UNTRUSTED | CS_LABEL_EGRESS;
     if (why)

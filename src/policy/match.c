@@ -1,7 +1,19 @@
 /* Does a condition hold? */
+#include <time.h>
+
 #include "base/glob.h"
 #include "base/mem.h"
 #include "policy/risk.h"
+
+#define PATTERNS_US 50000
+#define OFTEN       100 /* texts, then a pattern is worth being compiled for the machine */
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* not what others take */
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
 
 bool cs_globs_fit(const struct cs_patterns *p, struct cs_str text)
 {
@@ -21,15 +33,24 @@ bool cs_globs_fit(const struct cs_patterns *p, struct cs_str text)
     return found || !wanted;
 }
 
-/* What cannot be looked at counts as found. */
+/* What cannot be looked at counts as found. Texts that are made to be slow are given up, all of
+ * them together after PATTERNS_US, and the program is unreadable. */
 static bool like(struct cs_case *k, struct cs_like *l, struct cs_str text)
 {
     size_t at = 0, end = 0;
     if (!l->compiled && !l->broken && cs_regex_ours(l->text, &l->compiled, NULL) < 0)
         l->broken = true;
+    if (l->broken || k->too_slow)
+        return l->broken;
     if (!k->rules->matcher)
         k->rules->matcher = cs_matcher_new();
-    return l->broken || cs_regex_next(l->compiled, k->rules->matcher, text, &at, &end) == 1;
+    if (++l->tried == OFTEN)
+        cs_regex_hasten(l->compiled);
+    int64_t start = now_us();
+    bool found = cs_regex_next(l->compiled, k->rules->matcher, text, &at, &end) == 1;
+    k->pattern_us += now_us() - start;
+    k->too_slow = k->pattern_us > PATTERNS_US;
+    return found;
 }
 
 static bool has_word(const struct cs_when *w, const struct cs_fact_seen *f)

@@ -120,9 +120,6 @@ bool cs_policy_repeatable(const struct cs_policy *policy, const struct cs_target
  */
 int64_t cs_policy_keep_ms(const struct cs_policy *policy, const struct cs_target *target);
 
-/* The section `risk` that is built in, as JSON. */
-struct cs_str cs_policy_default_risk(void);
-
 /* All of it as plain JSON, for those who print it; empty: there is none. */
 struct cs_str cs_policy_text(const struct cs_policy *policy);
 

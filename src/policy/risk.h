@@ -16,7 +16,8 @@
 struct cs_like {
     struct cs_str text;
     struct cs_regex *compiled;
-    bool broken; /* one of ours, which a test would have found: counts as found */
+    bool broken;    /* one of ours, which a test would have found: counts as found */
+    uint32_t tried; /* texts */
 };
 
 /* yes, no, or it does not matter */
@@ -161,6 +162,8 @@ struct cs_case {
     uint32_t tool_count;
     uint64_t source_bytes, longest_line, modules;
     bool unreadable; /* all of it, or some */
+    int64_t pattern_us;
+    bool too_slow; /* patterns were given up */
 };
 
 /* Facts that fit, at most `most` of them, into `hits`; returns how many different ones there are.

@@ -6,11 +6,6 @@
 
 CS_EMBED(default_rules, "src/policy/default.json")
 
-struct cs_str cs_policy_default_risk(void)
-{
-    return default_rules();
-}
-
 #define RULES_MOST 1000u
 #define TEXT_MOST  1000u
 #define ID_BYTES   64u

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "run/cache.h"
+#include "run/guard.h"
 #include "run/shield.h"
 
 #define FORMAT      "caisson answer 1"
@@ -275,6 +276,7 @@ static int give(struct cs_keep *keep)
     r->not_replayable = cs_str(cs_arena_printf(
         &run->arena, "its answer is that of %.*s: replay that one", CS_STR_ARG(r->cached_from)));
     r->wall_us = (uv_hrtime() - keep->start_ns) / 1000;
+    cs_flows_known(run);
     run->runner->figures.cache_hits++;
     return cs_run_known(run);
 }

@@ -310,6 +310,22 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
     note(inflow_of(run), &one);
 }
 
+/* An answer that is known was made by calls, too. */
+void cs_flows_known(struct cs_run *run)
+{
+    struct cs_tools *tools = run->runner->tools;
+    if (!run->result.tool_calls || !run->request.session.len || !tools)
+        return;
+    struct cs_catalogue *now = cs_tools_current(tools);
+    for (uint32_t i = 0; i < run->result.tool_calls; i++) {
+        const struct cs_call *c = &run->result.calls[i];
+        const struct cs_tool *t = cs_catalogue_find(now, c->server, c->tool);
+        if (t)
+            came(run, t, (struct cs_str){0}, i + 1);
+    }
+    cs_catalogue_unref(now);
+}
+
 /* --- and may go somewhere --- */
 
 static struct cs_flow_source source_of(const struct cs_came *c)

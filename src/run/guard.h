@@ -112,6 +112,8 @@ void cs_flows_came(struct cs_gate_call *call);
 /* The same, of a call that is answered from the record. */
 void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str tool,
                      struct cs_str arguments, uint32_t call);
+/* The same, of all calls that an answer from the cache was made by. */
+void cs_flows_known(struct cs_run *run);
 /* May this call have what has come in? */
 struct cs_flow_verdict cs_flows_check(struct cs_gate_call *call);
 /* {"from", "call", "labels", "data", "to", "labels_to"} of everything that meets in it. */

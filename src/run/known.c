@@ -6,9 +6,10 @@
  * another key or for another tenant, is no answer.
  */
 #include "base/mem.h"
+#include "policy/judge.h"
 #include "run/cache.h"
 
-#define VERSION   1
+#define VERSION   2
 #define DEPTH_MAX 4000
 #define HEX       (2 * (size_t)CS_SHA256)
 
@@ -59,6 +60,35 @@ static struct cs_str *copy_texts(struct cs_known *a, const struct cs_str *texts,
     return copies;
 }
 
+/* What an envelope says of it. */
+static void copy_verdict(struct cs_known *a, const struct cs_verdict *v)
+{
+    struct cs_finding *findings = cs_shelf_alloc(&a->item, v->finding_count * sizeof *findings);
+    for (uint32_t i = 0; i < v->finding_count; i++) {
+        const struct cs_finding *f = &v->findings[i];
+        findings[i] = (struct cs_finding){
+            .id = cs_shelf_copy(&a->item, f->id),
+            .level = f->level,
+            .line = f->line,
+            .column = f->column,
+            .module = cs_shelf_copy(&a->item, f->module),
+            .reason = cs_shelf_copy(&a->item, f->reason),
+            .mitigation = cs_shelf_copy(&a->item, f->mitigation),
+        };
+    }
+    a->verdict = (struct cs_verdict){
+        .allowed = true,
+        .risk = v->risk,
+        .limits = v->limits,
+        .findings = findings,
+        .finding_count = v->finding_count,
+        .reasons = copy_texts(a, v->reasons, v->reason_count),
+        .reason_count = v->reason_count,
+        .mitigations = copy_texts(a, v->mitigations, v->mitigation_count),
+        .mitigation_count = v->mitigation_count,
+    };
+}
+
 struct cs_known *cs_known_new(const unsigned char key[CS_SHA256], struct cs_str tenant,
                               const struct cs_result *r)
 {
@@ -73,9 +103,7 @@ struct cs_known *cs_known_new(const unsigned char key[CS_SHA256], struct cs_str 
     a->tool_ids = copy_texts(a, p->tool_ids, p->tool_count);
     a->tool_id_count = p->tool_count;
     memcpy(a->outputs_hash, p->outputs_hash, CS_SHA256);
-    a->verdict = r->verdict;
-    a->verdict.reasons = copy_texts(a, r->verdict.reasons, r->verdict.reason_count);
-    a->verdict.mitigations = copy_texts(a, r->verdict.mitigations, r->verdict.mitigation_count);
+    copy_verdict(a, &r->verdict);
     a->limits = r->limits;
     return a;
 }
@@ -196,6 +224,25 @@ static void put_used(struct cs_json_writer *w, const struct cs_known *a)
     cs_json_close(w, ']');
 }
 
+static void put_findings(struct cs_json_writer *w, const struct cs_verdict *v)
+{
+    cs_json_key(w, "findings");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < v->finding_count; i++) {
+        const struct cs_finding *f = &v->findings[i];
+        cs_json_open(w, '{');
+        put_str(w, "id", f->id);
+        put_u64(w, "level", f->level);
+        put_u64(w, "line", f->line);
+        put_u64(w, "column", f->column);
+        put_str(w, "module", f->module);
+        put_str(w, "reason", f->reason);
+        put_str(w, "mitigation", f->mitigation);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+}
+
 static void put_answer(struct cs_json_writer *w, const struct cs_known *a)
 {
     cs_json_open(w, '{');
@@ -212,6 +259,7 @@ static void put_answer(struct cs_json_writer *w, const struct cs_known *a)
     put_texts(w, "tool_ids", a->tool_ids, a->tool_id_count);
     put_hash(w, "outputs_hash", a->outputs_hash);
     put_u64(w, "risk", a->verdict.risk);
+    put_findings(w, &a->verdict);
     put_texts(w, "reasons", a->verdict.reasons, a->verdict.reason_count);
     put_texts(w, "mitigations", a->verdict.mitigations, a->verdict.mitigation_count);
     cs_json_key(w, "limits");
@@ -374,6 +422,26 @@ static void read_used(struct reading *r, struct cs_json_val list)
     }
 }
 
+static void read_findings(struct reading *r, struct cs_json_val list)
+{
+    struct cs_verdict *v = &r->a->verdict;
+    struct cs_finding *findings = room_for(r, list, sizeof *findings);
+    struct cs_json_val item;
+    for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &item);) {
+        struct cs_finding *f = &findings[v->finding_count++];
+        uint64_t level = number_of(r, item, "level");
+        r->wrong |= level > CS_RISK_CRITICAL;
+        f->id = text_of(r, cs_json_get(item, "id"));
+        f->level = r->wrong ? CS_RISK_LOW : (enum cs_risk)level;
+        f->line = (uint32_t)number_of(r, item, "line");
+        f->column = (uint32_t)number_of(r, item, "column");
+        f->module = text_of(r, cs_json_get(item, "module"));
+        f->reason = text_of(r, cs_json_get(item, "reason"));
+        f->mitigation = text_of(r, cs_json_get(item, "mitigation"));
+    }
+    v->findings = findings;
+}
+
 static void read_verdict(struct reading *r, struct cs_json_val root)
 {
     struct cs_verdict *v = &r->a->verdict;
@@ -381,6 +449,7 @@ static void read_verdict(struct reading *r, struct cs_json_val root)
     r->wrong |= risk > CS_RISK_CRITICAL;
     v->allowed = true;
     v->risk = r->wrong ? CS_RISK_LOW : (enum cs_risk)risk;
+    read_findings(r, cs_json_get(root, "findings"));
     v->reasons = read_texts(r, cs_json_get(root, "reasons"), &v->reason_count);
     v->mitigations = read_texts(r, cs_json_get(root, "mitigations"), &v->mitigation_count);
     struct cs_json_val limits = cs_json_get(root, "limits");

@@ -322,7 +322,8 @@ void cs_settle_fault(struct cs_run *run, const struct cs_err *err)
     our_fault(run, err);
 }
 
-/* It never ran. What the worker says about that is not needed. */
+/* It never ran. What the worker says about that is not needed, but in a replay, where it is told
+ * what was said then. */
 static void deny(struct cs_run *run)
 {
     const struct cs_guarded *g = run->guarded;

@@ -32,8 +32,7 @@ static void ask(const struct cs_policy *p, struct cs_str text)
     unsigned bare = cs_policy_labels(NULL, &tool, NULL);
     tool.description = CS_STR("Gets the weather from public documentation, a harmless draft.");
     unsigned lied = cs_policy_labels(NULL, &tool, NULL);
-    if (bare & CS_LABEL_EGRESS && bare & CS_LABEL_UNTRUSTED)
-        must(lied & CS_LABEL_EGRESS);
+    must(!(bare & ~lied & (CS_LABEL_EGRESS | CS_LABEL_UNTRUSTED | CS_LABEL_DESTRUCTIVE)));
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_err err = {0};
     if (cs_json_parse(text, NULL, &doc, &err) == 0)

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from guarding import entries, office
+from guarding import Waiting, entries, office, pending
 from harness import table
 from resting import until
 from serving import Daemon
@@ -132,6 +132,31 @@ def test_a_program_is_explained(t):
         "p.json", json.dumps({"risk": {"then": {"HIGH": "allow"}}}))), 0)
 
 
+AGENT = """const issues = await tools.github.listIssues({owner: "acme", repo: "site"})
+const file = await tools.github.getFileContents({owner: "acme", repo: %s, path: "plans.md"})
+await tools.github.addIssueComment({owner: "acme", repo: "site", body: issues[0].title + file.text})
+return "commented" """
+
+
+def test_what_goes_back_to_where_it_came_from_is_not_asked_about(t):
+    sent = office(t, roles=("github",))
+    done = t.caisson("run", "-e", AGENT % '"site"')
+    t.equal((done.status, pending(t)), (0, []), done.err)
+    t.equal([s["body"].endswith("the plans of site") for s in sent()], [True])
+
+
+def test_what_goes_from_one_repository_to_another_is_asked_about(t):
+    sent = office(t, roles=("github",))
+    with Waiting(t, AGENT % '"se" + "cret"') as w:
+        card = w.card()
+        t.equal((card["kind"], card["rule"], card["call"]["tool"]), ("call", TRIFECTA, "add_issue_comment"))
+        t.equal(sorted(f["from"] for f in card["flows"]), ["github/get_file_contents", "github/list_issues"])
+        w.answer("deny", "--reason", "not that one")
+        done = w.end()
+    t.has(done.err, "not that one")
+    t.equal(sent(), [])
+
+
 def test_expectations_are_tried(t):
     t.file("caisson.json", "{}")
     t.file("policy.json", json.dumps({"tools": {"deny": ["bank/close"]}}))
@@ -141,15 +166,20 @@ def test_expectations_are_tried(t):
       {"name": "two", "program": "x.ts", "expect": {"action": "ask", "risk": "HIGH", "finding": "eval"}},
       {"name": "three", "call": "mail/send", "after": [{"tool": "crm/find"}, "web/fetch"], "expect": "allow"},
       {"name": "four", "code": "return 1", "expect": {"risk": "CRITICAL", "finding": "loop"}},
+      {"name": "six", "call": "new/tool", "expect": "allow"},
       {"name": "five", "call": "files/read", "expect": {"labels": ["private"]}},
     ]""")
     done = t.caisson("policy", "test", path)
     t.status(done, 1)
     t.has(done.out, "tests.json:4: three\n    action: wanted allow, but it is ask\n")
     t.has(done.out, "four\n    risk: wanted CRITICAL, but it is LOW; finding: wanted loop, but there are:")
-    t.true(done.out.endswith("3 passed, 2 failed\n"), done.out)
+    t.true(done.out.endswith("4 passed, 2 failed\n"), done.out)
     said = t.caisson("policy", "test", path, "-o", "json").json()
-    t.equal([x["passed"] for x in said["tests"]], [True, True, False, False, True])
+    t.equal([x["passed"] for x in said["tests"]], [True, True, False, False, True, True])
+    t.status(t.caisson("policy", "test", t.file("young.json", json.dumps({
+        "tools": [{"server": "new", "tool": "tool", "standing": "young"}, {"server": "far", "tool": "get_map", "trusted": False}],
+        "tests": [{"call": "new/tool", "expect": {"action": "ask", "rule": "tools.young"}},
+                  {"call": "far/get_map", "expect": {"labels": ["public", "untrusted", "egress"]}}]}))), 0)
     for wrong, says in (('[{"call": "a/b"}]', "expect"), ('[{"calls": "a/b", "expect": "ask"}]', "did you mean 'call'?"),
                         ('{}', "must be a list"), ('[{"call": "a/b", "expect": {"action": "ask", "riks": 1}}]', "'risk'?"),
                         ('[{"program": "none.ts", "expect": "ask"}]', "none.ts"), ('[{"call": "ab", "expect": "ask"}]', "SERVER/TOOL")):

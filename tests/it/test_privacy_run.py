@@ -16,11 +16,11 @@ PEOPLE = os.path.join(HERE, "servers", "people.py")
 PLANTED = ["customers.example.org", "+1 415 555", "4111 1111", "4111111111111111", "correct-horse-7", "Lovelace"]
 
 
-def people(t, privacy=None, policy=None, log="sent"):
+def people(t, privacy=None, policy=None, log="sent", approvals=None):
     """Options of a daemon with that server; and what it was sent so far."""
     sent = os.path.join(t.dir, log)
     t.file("caisson.json", json.dumps({"mcpServers": {"people": {"command": sys.executable, "args": [PEOPLE, sent]}}}))
-    rules = dict({"tools": policy} if policy else {}, **({"privacy": privacy} if privacy else {}))
+    rules = {k: v for k, v in (("tools", policy), ("privacy", privacy), ("approvals", approvals)) if v}
     options = ["--policy", t.file("policy.json", json.dumps(rules))] if rules else []
 
     def was_sent(name=None):
@@ -108,7 +108,7 @@ return { n: all.length, last: all[2999], sum: all.reduce((a, p) => a + p.orders,
 
 
 def test_tokens_that_nobody_issued_or_that_are_not_for_a_tool_fail_the_call(t):
-    options, sent = people(t)
+    options, sent = people(t, approvals={"timeout_s": 1})
     code = """\
 const out = [];
 const tries = [{ to: '[EMAIL_77]' }, { to: 'x [PERSON_9] y' }];
@@ -124,7 +124,7 @@ return out;
         t.equal(len(out), 4)
         t.has(out[0][1], "[EMAIL_77] is no token")
         t.has(out[1][1], "[PERSON_9] is no token")
-        t.has(out[2][1], "approval required")
+        t.has(out[2][1], "the call was not approved: nobody answered within 1 s")
         t.has(out[3][1], "is not for 'people/send'")
         t.equal([c["status"] for c in e["calls"]], ["invalid", "invalid", "ok", "ok", "denied", "denied"])
         t.equal(sent("send"), [])

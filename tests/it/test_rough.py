@@ -55,6 +55,7 @@ BOMBS = [("parentheses", "(" * 200000), ("brackets", "return " + "[" * 200000 + 
 
 @table(BOMBS)
 def test_no_source_text_breaks_anything(t, name, code):
+    t.lets_risky_programs_run()
     done = t.caisson("run", "-o", "json", "--timeout", "10s", "-", stdin=code, patience=40)
     t.true(done.status in (0, 1, 2, 4), "status %d: %s" % (done.status, done.err[:300]))
     t.true(done.seconds < 20, "took %.1f s" % done.seconds)
@@ -91,6 +92,7 @@ def test_an_empty_program_is_a_program(t, name, code):
         ("a thousand at a time", "for (;;) await Promise.all(Array.from({ length: 1000 }, (_, i) => fs.writeFile('/tmp/a' + i, 'x')))"),
         ("imports", "for (;;) await Promise.all(Array.from({ length: 1000 }, (_, i) => import('/tmp/a' + i + '.ts').catch(() => 0)))")])
 def test_an_end_while_files_wait_is_an_end(t, name, code):
+    t.lets_risky_programs_run()
     done = t.run("import * as fs from 'node:fs/promises';\n" + code, "--timeout", "500ms", patience=20)
     t.true(done.status in (1, 3, 4), "status %d" % done.status)
     t.true(done.seconds < 6, "took %.1f s" % done.seconds)

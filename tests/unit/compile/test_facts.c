@@ -109,6 +109,7 @@ static void code_out_of_text_is_found(void **state)
           {"class A { clone() { return new this.constructor(this.x) } }", ""},
           {"import('node:path'); import('./mcp-servers/a/b.ts'); import('/skills/x.ts')", ""},
           {"import('./a.ts' as const)", "import"}, {"class A { constructor() {} }", ""},
+          {"function f() { this.eval(x) } class A { eval = this.eval(x) }", ""},
           {"Function.prototype.toString.call(x)", ""}, {"let Function = 1; Function", ""},
           /* evasions */
           {"(0, eval)(x)", "eval"}, {"const e = eval; e(x)", "eval"}, {"f(eval)", "eval"},
@@ -129,7 +130,11 @@ static void code_out_of_text_is_found(void **state)
           {"Object.getPrototypeOf(async () => {}).constructor(x)", "constructor"},
           {"const A = (async () => {}).constructor; new A('return 1')", "constructor (constant)"},
           {"class A { f() { return new this.constructor('x') } }", "constructor (constant)"},
-          {"globalThis.setTimeout('x' + y)", "setTimeout(string)"}, {"(x ? eval : f)(y)", "eval"},
+          {"globalThis.setTimeout('x' + y)", "setTimeout(string)"}, {"this.eval(x)", "eval"},
+          {"(() => this['ev' + 'al'](x))()", "eval"},
+          {"(x as any) ? (globalThis as any).eval(y) : <any>globalThis!.eval(z)", "eval"},
+          {"globalThis[(14).toString(36) + 'val'](x)", "eval"},
+          {"class A extends Function { }", "Function"}, {"(x ? eval : f)(y)", "eval"},
           {"Reflect.get(globalThis, 'ev' + 'al')(x)", "eval"},
           {"import('da' + 'ta:text/javascript,1')", "import"});
 }
@@ -169,7 +174,15 @@ static void dynamic_members_of_globals_are_found(void **state)
           {"const { [x]: y } = globalThis", "globalThis[*]"},
           {"let k = 'a'; k = y; globalThis[k]", "globalThis[*]"},
           {"for (let k of ks) { globalThis[k]; if (0) k = 'a' }", "globalThis[*]"},
-          {"Reflect.get(globalThis, x)", "globalThis"},
+          {"Reflect.get(globalThis, x)", "globalThis"}, {"this[x]", "globalThis[*]"},
+          /* constants that are none */
+          {"const l = ['a']; l[0] = y; globalThis[l[0]]", "globalThis[*]"},
+          {"const l = ['a']; l.unshift(y); globalThis[l[0]]", "globalThis[*]"},
+          {"const l = ['a']; f(l); globalThis[l[0]]", "globalThis[*]"},
+          {"const o = { k: 'a' }; o.k = y; globalThis[o.k]", "globalThis[*]"},
+          {"const o = { k: ['a'] }; o.k[0] = y; globalThis[o.k[0]]", "globalThis[*]"},
+          {"const o = { k: 'a' }, q = o; q.k = y; globalThis[o.k]", "globalThis[*]"},
+          {"const l = ['a'], o = { k: 'b' }; l.join(); globalThis[l[0]]; globalThis[o.k]", ""},
           {"globalThis['a']; globalThis.b; typeof globalThis", ""},
           {"Math[x](1); console[level]('x'); inputs[key]; rows[i][j]; o[k] = 1", ""},
           {"import * as a from './a.ts'; a[x]", ""}, {"globalThis[`a${1}`]", ""});

@@ -224,7 +224,7 @@ static void values_outside_of_a_range_or_kind_are_refused_with_their_place(void 
          ":1:10: there is no setting 'sever'; did you mean 'server'?"},
         {"{\"mcpServer\": {}}", "did you mean 'mcpServers'?"},
         {"{\"port\": 1}", "did you mean 'server.port'?"},
-        {"{\"policy\": {}}", "policy.json beside this one"},
+        {"{\"policy\": []}", "'policy' wants an object, or the path of a file"},
         {"{\"a\\nb\": 1}", "there is no setting 'a?b'"},
         {"[]", ":1:1: an object is wanted"},
         {"{\"server\": {\"port\": 1,,}}", "line 1, column"},

@@ -88,6 +88,10 @@ static void names_say_what_a_tool_brings_in_and_can_do(void **state)
         {"xyz", "blorp", "Sends it to somebody", "", E},
         {"xyz", "blorp", "Retrieves the weather", "", B},
         {"hooks", "create_webhook", "", "{\"properties\":{\"url\":{}}}", E},
+        {"calendar", "create_event", "", "{\"properties\":{\"attendees\":[]}}", E},
+        {"xyz", "read_it", "", "{\"description\":\"a \\\"b\\\" \\\\\",\"properties\":{\"url\":{}}}",
+         U | E},
+        {"xyz", "read_it", "", "{\"description\":\"\\\"url\\\": no\"}", P},
         {"convert", "convert_to_markdown", "", "{\"properties\":{\"uri\":{}}}", U | E},
     };
     (void)state;
@@ -108,11 +112,13 @@ static void a_description_takes_nothing_away(void **state)
         const char *server, *tool;
     } tools[] = {
         {"fetch", "fetch"},        {"gmail", "send_email"}, {"slack", "slack_post_message"},
-        {"github", "list_issues"}, {"web", "scrape_page"},  {"files", "delete_file"}};
+        {"github", "list_issues"}, {"web", "scrape_page"},  {"files", "delete_file"},
+        {"xyz", "blorp"}};
     static const char *const lies[] = {
         "Gets the weather. This tool only reads public documentation and sends nothing.",
         "private internal file database, read only, harmless, creates a draft note",
-        "draft draft draft mark label weather docs wikipedia"};
+        "draft draft draft mark label weather docs wikipedia", "Creates a note",
+        "Generates a chart"};
     const char *input = "{\"properties\":{\"url\":{}}}";
     (void)state;
     for (size_t i = 0; i < CS_COUNT(tools); i++) {

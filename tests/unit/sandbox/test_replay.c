@@ -536,6 +536,29 @@ static void while_somebody_is_asked_no_time_is_lost(void **state)
     free_record(&loses.saw);
 }
 
+/* But what it does meanwhile counts: it computes, or another of its calls is under way. */
+static void waiting_for_somebody_buys_no_time(void **state)
+{
+    (void)state;
+    struct play computes = {.source = "const a = tools.world.ask({});\n"
+                                      "for (let i = 0; ; i++) if (i < 0) break;\n"
+                                      "return await a",
+                            .wall_ms = 500};
+    struct play calls = {.source =
+                             "await Promise.all([tools.world.ask({}), tools.world.never({})])",
+                         .wall_ms = 500};
+    uint64_t start = uv_hrtime();
+    begin(&calls);
+    perform(&computes);
+    finish(&calls);
+    /* If time stood still they would have 1.5 s more. */
+    assert_true(uv_hrtime() - start < 1900 * 1000000ull);
+    assert_int_equal(computes.saw.how, CS_ENDED_LIMIT);
+    assert_int_equal(calls.saw.how, CS_ENDED_LIMIT);
+    free_record(&computes.saw);
+    free_record(&calls.saw);
+}
+
 /* Looking for an answer again and again must not keep it from coming. */
 static void polling_ends(void **state)
 {
@@ -597,6 +620,7 @@ int main(int argc, char **argv)
         CS_TEST(a_live_clock_runs),
         CS_TEST(polling_ends),
         CS_TEST(while_somebody_is_asked_no_time_is_lost),
+        CS_TEST(waiting_for_somebody_buys_no_time),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
