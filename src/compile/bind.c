@@ -1,39 +1,19 @@
 /* Assignments: values into variables, members, patterns and parameters. */
 #include "compile/reach.h"
 
-/* A value into a place; literals by their parts. */
-void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_flow w,
-                  unsigned deep)
+/* The items of a literal into members of a place, or loosely into it. */
+static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned deep)
 {
-    uint32_t lit = from ? cs_reach_literal(r, from) : 0;
-    const struct cs_val *v = cs_reach_val(r, lit);
-    if (!cs_reach_step(r))
-        return;
-    /* Another name for a member: what is put into the one is in the other. */
-    if (from && !lit && !w.place && !w.path && cs_reach_val(r, from)->kind == VAL_MEMBER)
-        w.place = cs_spot_of(r, from, 0);
-    if (lit && v->kind == VAL_FN) {
-        if (v->flags & VAL_READ)
-            cs_spot_put(r, place, cs_fn_returned(r, lit));
-        else
-            cs_spot_put_fn(r, place, lit);
-        return;
-    }
-    if (!lit || deep >= DEEP_MOST || (place & REACH_LOOSE)) {
-        if (lit)
-            w.can |= cs_hand_out(r, lit, 0);
-        cs_spot_put(r, place, w);
-        return;
-    }
     bool spread = false;
-    for (uint32_t i = v->a; i && cs_reach_step(r);) {
+    for (uint32_t i = cs_reach_val(r, lit)->a; i && cs_reach_step(r);) {
         const struct cs_val item = *cs_reach_val(r, i);
         bool named = (item.flags & VAL_NAMED) != 0;
-        uint32_t atom = named                          ? item.b
-                        : item.b < CS_COUNT(r->digits) ? r->digits[item.b]
-                                                       : (uint32_t)K_NONE;
+        uint32_t atom = item.b, member = 0;
+        if (!named)
+            atom = item.b < CS_COUNT(r->digits) ? r->digits[item.b] : (uint32_t)K_NONE;
         spread |= (item.flags & VAL_SPREAD) != 0;
-        uint32_t member = spread || atom == K_NONE ? 0 : cs_spot_member(r, place, atom, true);
+        if (!spread && atom != K_NONE)
+            member = cs_spot_member(r, place, atom, true);
         if (member) {
             cs_reach_put(r, member, item.a, r->at[item.a], deep + 1);
         } else {
@@ -43,6 +23,36 @@ void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_f
         }
         spread = spread && !named;
         i = item.c;
+    }
+}
+
+/* A path that only says how something is called. */
+static bool plain(const struct cs_reach *r, uint32_t path)
+{
+    return r->paths.at[path].kind < PATH_TOOLS;
+}
+
+void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_flow w,
+                  unsigned deep)
+{
+    uint32_t lit = from ? cs_reach_literal(r, from) : 0;
+    const struct cs_val *v = cs_reach_val(r, lit);
+    if (!cs_reach_step(r))
+        return;
+    /* Another name for a member: what is put into the one is in the other. */
+    if (from && !lit && !w.place && cs_reach_val(r, from)->kind == VAL_MEMBER && plain(r, w.path))
+        w.place = cs_spot_of(r, from, 0);
+    if (lit && v->kind == VAL_FN) {
+        if (v->flags & VAL_READ)
+            cs_spot_put(r, place, cs_fn_returned(r, lit));
+        else
+            cs_spot_put_fn(r, place & ~REACH_LOOSE, lit);
+    } else if (lit && deep < DEEP_MOST && !(place & REACH_LOOSE)) {
+        put_items(r, place, lit, deep);
+    } else {
+        if (lit)
+            w.can |= cs_hand_out(r, lit, 0);
+        cs_spot_put(r, place, w);
     }
 }
 
@@ -108,8 +118,11 @@ static void put_member(struct cs_reach *r, const struct cs_val *target, uint32_t
             cs_reach_put(r, member, from, w, deep + 1);
         } else {
             struct cs_flow some = w;
+            uint32_t lit = from ? cs_reach_literal(r, from) : 0;
             if (from)
                 some.can |= cs_hand_out(r, from, 0);
+            if (lit && cs_reach_val(r, lit)->kind == VAL_FN)
+                cs_spot_put_fn(r, base, lit);
             cs_spot_put_some(r, base, some);
             return;
         }
@@ -139,7 +152,7 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
             if (lit)
                 got.can |= cs_hand_out(r, lit, 0);
             got = cs_flow_member(r, got, atom);
-            if (!got.place && !got.path && w.place && !(w.place & REACH_LOOSE)) {
+            if (!got.place && plain(r, got.path) && w.place && !(w.place & REACH_LOOSE)) {
                 uint32_t of = cs_spot_itself(r, w.place);
                 got.place = of & REACH_LOOSE ? of : cs_spot_member(r, of, atom, true);
             }

@@ -18,7 +18,7 @@ static void sink(struct cs_reach *r, uint64_t tools, uint64_t from, uint32_t pos
 
 /* A call while it is looked at. */
 struct call {
-    uint32_t node, callee, args, pos;
+    uint32_t callee, args, pos;
     uint64_t from;     /* in its arguments */
     uint64_t can;      /* tools among them, in any form */
     uint64_t fns_from; /* what functions among them return */
@@ -68,13 +68,25 @@ static bool each_fn(struct cs_reach *r, uint32_t node, unsigned deep,
     return any;
 }
 
+/* The arguments as a whole. */
+static void gather(struct cs_reach *r, struct call *c, bool keeps)
+{
+    for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
+        uint32_t node = cs_reach_val(r, i)->a;
+        if (cs_reach_val(r, node)->kind == VAL_FN)
+            continue;
+        c->from |= r->at[node].from;
+        c->can |= keeps ? cs_hand_out(r, node, 0) : r->at[node].can;
+    }
+}
+
 /* A function of the program is called: arguments to parameters, and its value back. */
 static void call_local(struct cs_reach *r, uint32_t fn, struct call *c)
 {
     const struct cs_val v = *cs_reach_val(r, fn);
     uint32_t arg = c->args;
     bool spread = false;
-    struct cs_flow rest = {.from = c->from, .can = c->can};
+    struct cs_flow rest = {0};
     for (uint32_t i = v.a; i && cs_reach_step(r);) {
         const struct cs_val param = *cs_reach_val(r, i);
         while (arg && !spread && cs_reach_val(r, arg)->b < param.b) {
@@ -83,6 +95,9 @@ static void call_local(struct cs_reach *r, uint32_t fn, struct call *c)
         }
         spread |= arg && (cs_reach_val(r, arg)->flags & VAL_SPREAD) != 0;
         if (spread || (param.flags & VAL_SPREAD)) {
+            struct call all = {.args = c->args};
+            gather(r, &all, true);
+            rest = (struct cs_flow){.from = all.from, .can = all.can};
             cs_reach_bind(r, param.a, 0, rest, 0);
         } else if (arg && cs_reach_val(r, arg)->b == param.b) {
             cs_reach_bind(r, param.a, cs_reach_val(r, arg)->a, r->at[cs_reach_val(r, arg)->a], 0);
@@ -134,18 +149,6 @@ static bool selects(struct cs_str name)
     return is_one_of(list, CS_COUNT(list), name);
 }
 
-/* The arguments as a whole. */
-static void gather(struct cs_reach *r, struct call *c, bool keeps)
-{
-    for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
-        uint32_t node = cs_reach_val(r, i)->a;
-        if (cs_reach_val(r, node)->kind == VAL_FN)
-            continue;
-        c->from |= r->at[node].from;
-        c->can |= keeps ? cs_hand_out(r, node, 0) : r->at[node].can;
-    }
-}
-
 /* x.push(y), Object.assign(x, y): what is put into what. */
 static void call_changes(struct cs_reach *r, const struct call *c, struct cs_str name,
                          struct cs_flow into)
@@ -158,8 +161,13 @@ static void call_changes(struct cs_reach *r, const struct call *c, struct cs_str
         place = cs_spot_of(r, callee->a, 0);
     else if (other && c->args)
         place = cs_spot_of(r, cs_reach_val(r, c->args)->a, 0);
-    if (place)
-        cs_spot_put_some(r, place, into);
+    if (!place)
+        return;
+    cs_spot_put_some(r, place, into);
+    for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
+        if (cs_reach_val(r, cs_reach_val(r, i)->a)->kind == VAL_FN)
+            cs_spot_put_fn(r, place & ~REACH_LOOSE, cs_reach_val(r, i)->a);
+    }
 }
 
 /* What comes out of a call of somebody unknown: what went in, as far as its name does not say. */
@@ -245,58 +253,60 @@ static uint32_t required(struct cs_reach *r, const struct call *c)
     return v->kind == VAL_STR ? v->a : 0;
 }
 
+/* A tool, by its path; `can`: or one of these. */
+static struct cs_flow call_tool(struct cs_reach *r, struct call *c, const struct cs_path *to)
+{
+    uint64_t tool = cs_path_tool(r, r->at[c->callee].path, c->pos, "chain") | r->at[c->callee].can;
+    gather(r, c, false);
+    sink(r, tool, c->from, c->pos);
+    if (to->up && cs_str_is(r->p->names.at[to->atom].text, "bind"))
+        return (struct cs_flow){.path = to->up, .can = tool};
+    return (struct cs_flow){.from = tool | (to->guess ? c->from : 0)};
+}
+
+/* x.name(): if classes of ours have methods of that name, x may be of one of them. */
+static struct cs_flow call_methods(struct cs_reach *r, struct call c)
+{
+    const struct cs_val *callee = cs_reach_val(r, c.callee);
+    uint32_t method = 0;
+    if (callee->kind == VAL_MEMBER && callee->b != K_NONE)
+        method = cs_spot_member(r, r->self, callee->b, false);
+    if (method)
+        spot_fns(r, method, call_local, &c);
+    return c.result;
+}
+
 struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node)
 {
     const struct cs_val v = *cs_reach_val(r, node);
-    struct call c = {.node = node, .callee = v.a, .args = v.b, .pos = v.c};
-    uint32_t path = r->at[v.a].path, module = required(r, &c);
-    const struct cs_path to = r->paths.at[path];
+    struct call c = {.callee = v.a, .args = v.b, .pos = v.c};
+    const struct cs_flow callee = r->at[v.a];
+    const struct cs_path to = r->paths.at[callee.path];
+    uint32_t module = required(r, &c);
+    struct cs_flow also = {0};
     if (module)
         return (struct cs_flow){.path = cs_path_module(r, module)};
-    r->paths.at[path].called = true;
-    if (path && to.kind == PATH_TOOL) {
-        gather(r, &c, false);
-        uint64_t tool = cs_path_tool(r, path, c.pos, "chain") | r->at[v.a].can;
-        for (uint32_t i = c.args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
-            c.from |= r->at[cs_reach_val(r, i)->a].from;
-        sink(r, tool, c.from, c.pos);
-        if (to.up && cs_str_is(r->p->names.at[to.atom].text, "bind"))
-            return (struct cs_flow){.path = to.up, .can = tool};
-        c.result.from = tool | (to.guess ? c.from : 0);
+    r->paths.at[callee.path].called = true;
+    if (to.kind == PATH_TOOL) {
+        also = call_tool(r, &c, &to);
         if (!to.guess)
-            return c.result;
+            return also;
+        c = (struct call){.callee = v.a, .args = v.b, .pos = v.c};
     }
     if (cs_reach_val(r, v.a)->kind == VAL_THIS) { /* super(...) */
         gather(r, &c, true);
         cs_spot_put_some(r, r->self, (struct cs_flow){.from = c.from, .can = c.can});
         return c.result;
     }
-    bool local = each_fn(r, v.a, 0, call_local, &c);
-    const struct cs_val callee = *cs_reach_val(r, v.a);
-    if (!local && callee.kind == VAL_MEMBER && callee.b != K_NONE &&
-        cs_reach_val(r, callee.a)->kind != VAL_THIS) {
-        /* A method of some object of a class of ours. */
-        uint32_t method = cs_spot_member(r, r->self, callee.b, false);
-        for (uint32_t i = method ? r->places.at[method].fns : 0; i && cs_reach_step(r);
-             i = r->fns.at[i].next) {
-            call_local(r, r->fns.at[i].fn, &c);
-            local = true;
-        }
-    }
-    if (!local)
-        local = call_indirect(r, &c);
-    if (local) {
-        if (r->at[v.a].can) {
+    if (each_fn(r, v.a, 0, call_local, &c) || call_indirect(r, &c)) {
+        if (callee.can) {
             gather(r, &c, true);
-            sink(r, r->at[v.a].can, c.from, c.pos);
-            c.result.from |= r->at[v.a].can;
+            sink(r, callee.can, c.from, c.pos);
+            c.result.from |= callee.can;
         }
         return c.result;
     }
-    struct cs_flow guessed = c.result;
-    c.from = c.can = 0;
-    c.result = (struct cs_flow){0};
+    also = cs_flow_join(r, call_methods(r, c), also);
     call_unknown(r, &c);
-    c.result.from |= guessed.from;
-    return c.result;
+    return cs_flow_join(r, c.result, also);
 }

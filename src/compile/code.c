@@ -24,16 +24,25 @@ static struct cs_folded argument(struct cs_parser *p, const struct arguments *a,
 
 const char *cs_code_maker(struct cs_parser *p, uint32_t link)
 {
-    static const char *const words[] = {"eval", "Function", "AsyncFunction", "GeneratorFunction",
-                                        "AsyncGeneratorFunction"};
     const struct cs_link *l = &p->links.at[link];
     if (l->atom == K_constructor && l->up)
         return "constructor";
-    for (size_t i = 0; i < CS_COUNT(words) && l->up == 0 && l->root == ROOT_FREE; i++) {
-        if (cs_part_is(p, l->atom, words[i]))
-            return words[i];
+    if (l->up || l->root != ROOT_FREE)
+        return NULL;
+    switch (l->atom) {
+    case K_eval:
+        return "eval";
+    case K_Function:
+        return "Function";
+    case K_AsyncFunction:
+        return "AsyncFunction";
+    case K_GeneratorFunction:
+        return "GeneratorFunction";
+    case K_AsyncGeneratorFunction:
+        return "AsyncGeneratorFunction";
+    default:
+        return NULL;
     }
-    return NULL;
 }
 
 static const char *timer(const struct cs_parser *p, uint32_t link)

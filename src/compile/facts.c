@@ -152,11 +152,6 @@ static void seen_facts(struct cs_parser *p)
 
 /* ---- names ---- */
 
-bool cs_part_is(const struct cs_parser *p, uint32_t atom, const char *word)
-{
-    return atom != CS_PART_ANY && cs_str_is(p->names.at[atom].text, word);
-}
-
 /* process.env and its likes, with the name of the variable. */
 static void env_fact(struct cs_parser *p, uint32_t link, uint32_t pos)
 {

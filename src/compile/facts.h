@@ -4,7 +4,10 @@
 
 #include "compile/parser.h"
 
-bool cs_part_is(const struct cs_parser *p, uint32_t atom, const char *word);
+static inline bool cs_part_is(const struct cs_parser *p, uint32_t atom, const char *word)
+{
+    return atom != CS_PART_ANY && cs_str_is(p->names.at[atom].text, word);
+}
 
 /* code.c: code out of text. The word for what this chain makes code with, or NULL. */
 const char *cs_code_maker(struct cs_parser *p, uint32_t link);

@@ -42,6 +42,8 @@ void cs_flow_facts(struct cs_reach *r)
         const struct cs_tool *t = &r->tools.at[i];
         found(r, CS_FACT_TOOL, t->pos, tool_name(r, t), t->via);
     }
+    if (r->lost && !r->matters)
+        return;
     if (r->lost) {
         found(r, CS_FACT_TOOL, 0, "*", "chain");
         found(r, CS_FACT_FLOW, 0, "* > *", "");

@@ -69,11 +69,12 @@ struct cs_folded cs_fold_root(struct cs_parser *p, enum cs_root root, uint32_t a
 
 static bool global_name(const struct cs_parser *p, uint32_t atom)
 {
-    static const char *const names[] = {"window", "self", "global", "frames"};
+    static const struct cs_str names[] = {CS_LIT("window"), CS_LIT("self"), CS_LIT("global"),
+                                          CS_LIT("frames")};
     if (atom == K_globalThis)
         return true;
     for (size_t i = 0; i < CS_COUNT(names); i++) {
-        if (cs_str_is(p->names.at[atom].text, names[i]))
+        if (cs_str_eq(p->names.at[atom].text, names[i]))
             return true;
     }
     return false;
@@ -204,26 +205,45 @@ static struct cs_folded of_ref(struct cs_parser *p, uint32_t index)
     return nothing;
 }
 
+/* Decimal digits and nothing else, as most numbers are. */
+static bool plain_number(const char *s, double *v)
+{
+    size_t n = 0;
+    for (*v = 0; s[n] >= '0' && s[n] <= '9' && n < 15; n++)
+        *v = *v * 10 + (s[n] - '0');
+    return n < 15 && !strchr("._xXeEbBoO", s[n] ? s[n] : ';');
+}
+
+/* 0b101, 0o17 */
+static double in_base(const char *s, double base)
+{
+    double v = 0;
+    for (; (*s >= '0' && *s <= '7') || *s == '_'; s++)
+        v = *s == '_' ? v : v * base + (*s - '0');
+    return v;
+}
+
 static struct cs_folded of_number(struct cs_parser *p, uint32_t pos)
 {
     const char *s = p->src + pos;
-    char digits[64];
+    struct cs_folded v = {.sort = FOLD_NUMBER};
+    char digits[64], second = (char)(s[0] == '0' ? s[1] | 0x20 : 0);
     size_t n = 0;
-    if (s[0] == '0' && ((s[1] | 0x20) == 'b' || (s[1] | 0x20) == 'o')) {
-        double v = 0, base = (s[1] | 0x20) == 'b' ? 2 : 8;
-        for (s += 2; (*s >= '0' && *s <= '7') || *s == '_'; s++)
-            v = *s == '_' ? v : v * base + (*s - '0');
-        return (struct cs_folded){.sort = FOLD_NUMBER, .number = v};
+    if (plain_number(s, &v.number))
+        return v;
+    if (second == 'b' || second == 'o') {
+        v.number = in_base(s + 2, second == 'b' ? 2 : 8);
+        return v;
     }
     for (; n < sizeof digits - 1; s++) {
-        char c = *s, low = (char)(c | 0x20);
-        if ((c >= '0' && c <= '9') || c == '.' || (low >= 'a' && low <= 'f') || low == 'x')
-            digits[n++] = c;
-        else if (c != '_')
+        if (*s && strchr("0123456789abcdefABCDEF.xX", *s))
+            digits[n++] = *s;
+        else if (*s != '_')
             break;
     }
     digits[n] = 0;
-    return (struct cs_folded){.sort = FOLD_NUMBER, .number = strtod(digits, NULL)};
+    v.number = strtod(digits, NULL);
+    return v;
 }
 
 static struct cs_folded of_array(struct cs_parser *p, uint32_t list)
@@ -429,10 +449,11 @@ static void bind(struct cs_parser *p, uint32_t bind)
 /* Methods that leave a list or object as it is. */
 static bool harmless(const struct cs_parser *p, uint32_t atom)
 {
-    static const char *const names[] = {"join", "slice",   "at",      "map",      "filter",
-                                        "find", "forEach", "indexOf", "includes", "concat"};
+    static const struct cs_str names[] = {
+        CS_LIT("join"), CS_LIT("slice"),   CS_LIT("at"),      CS_LIT("map"),      CS_LIT("filter"),
+        CS_LIT("find"), CS_LIT("forEach"), CS_LIT("indexOf"), CS_LIT("includes"), CS_LIT("concat")};
     for (size_t i = 0; i < CS_COUNT(names); i++) {
-        if (cs_str_is(p->names.at[atom].text, names[i]))
+        if (cs_str_eq(p->names.at[atom].text, names[i]))
             return true;
     }
     return false;

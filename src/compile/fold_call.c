@@ -445,27 +445,27 @@ static struct cs_folded digits(const struct call *c)
 }
 
 static const struct {
-    const char *name;
+    struct cs_str name;
     struct cs_folded (*of_text)(const struct call *c);
     struct cs_folded (*of_list)(const struct call *c);
 } methods[] = {
-    {"concat", concat, NULL},         {"split", split, NULL},
-    {"replace", replaced_once, NULL}, {"replaceAll", replaced_all, NULL},
-    {"slice", slice, slice},          {"substring", slice, NULL},
-    {"substr", substr, NULL},         {"repeat", repeated, NULL},
-    {"toLowerCase", lower, NULL},     {"toUpperCase", upper, NULL},
-    {"trim", trimmed, NULL},          {"toString", written, NULL},
-    {"valueOf", written, NULL},       {"normalize", written, NULL},
-    {"charAt", element, NULL},        {"at", element, element},
-    {"join", NULL, joined},           {"pop", NULL, last},
-    {"shift", NULL, first},           {"reverse", NULL, reversed},
-    {"toReversed", NULL, reversed},
+    {CS_LIT("concat"), concat, NULL},         {CS_LIT("split"), split, NULL},
+    {CS_LIT("replace"), replaced_once, NULL}, {CS_LIT("replaceAll"), replaced_all, NULL},
+    {CS_LIT("slice"), slice, slice},          {CS_LIT("substring"), slice, NULL},
+    {CS_LIT("substr"), substr, NULL},         {CS_LIT("repeat"), repeated, NULL},
+    {CS_LIT("toLowerCase"), lower, NULL},     {CS_LIT("toUpperCase"), upper, NULL},
+    {CS_LIT("trim"), trimmed, NULL},          {CS_LIT("toString"), written, NULL},
+    {CS_LIT("valueOf"), written, NULL},       {CS_LIT("normalize"), written, NULL},
+    {CS_LIT("charAt"), element, NULL},        {CS_LIT("at"), element, element},
+    {CS_LIT("join"), NULL, joined},           {CS_LIT("pop"), NULL, last},
+    {CS_LIT("shift"), NULL, first},           {CS_LIT("reverse"), NULL, reversed},
+    {CS_LIT("toReversed"), NULL, reversed},
 };
 
 static struct cs_folded method(const struct call *c, struct cs_str name)
 {
     for (size_t i = 0; i < CS_COUNT(methods); i++) {
-        if (!cs_str_is(name, methods[i].name))
+        if (!cs_str_eq(name, methods[i].name))
             continue;
         if (c->object.sort == FOLD_LIST)
             return methods[i].of_list ? methods[i].of_list(c) : nothing;
@@ -488,6 +488,10 @@ bool cs_requires(struct cs_parser *p, uint32_t link)
 {
     static const char *const names[] = {"require", "module.require", "process.getBuiltinModule",
                                         "process.mainModule.require"};
+    const struct cs_link *root = cs_chain_root(p, link);
+    if (root->root != ROOT_FREE ||
+        (root->atom != K_require && root->atom != K_module && root->atom != K_process))
+        return false;
     for (size_t i = 0; i < CS_COUNT(names); i++) {
         if (cs_chain_is(p, link, names[i]))
             return true;
@@ -532,34 +536,34 @@ static struct cs_folded required(const struct call *c)
 }
 
 static const struct {
-    const char *name;
+    struct cs_str name;
     struct cs_folded (*fold)(const struct call *c);
 } functions[] = {
-    {"String.fromCharCode", from_codes},
-    {"String.fromCodePoint", from_codes},
-    {"String", text_or_list},
-    {"Object", text_or_list},
-    {"atob", decoded},
-    {"Buffer.from", buffer},
-    {"node:buffer.Buffer.from", buffer},
-    {"buffer.Buffer.from", buffer},
-    {"decodeURIComponent", percent},
-    {"decodeURI", percent},
-    {"unescape", percent},
-    {"Uint8Array", bytes},
-    {"Uint8Array.from", bytes},
-    {"Uint8Array.of", from_codes},
-    {"Array.from", listed},
-    {"Reflect.get", member_of},
-    {"node:module.createRequire", required},
-    {"module.createRequire", required},
+    {CS_LIT("String.fromCharCode"), from_codes},
+    {CS_LIT("String.fromCodePoint"), from_codes},
+    {CS_LIT("String"), text_or_list},
+    {CS_LIT("Object"), text_or_list},
+    {CS_LIT("atob"), decoded},
+    {CS_LIT("Buffer.from"), buffer},
+    {CS_LIT("node:buffer.Buffer.from"), buffer},
+    {CS_LIT("buffer.Buffer.from"), buffer},
+    {CS_LIT("decodeURIComponent"), percent},
+    {CS_LIT("decodeURI"), percent},
+    {CS_LIT("unescape"), percent},
+    {CS_LIT("Uint8Array"), bytes},
+    {CS_LIT("Uint8Array.from"), bytes},
+    {CS_LIT("Uint8Array.of"), from_codes},
+    {CS_LIT("Array.from"), listed},
+    {CS_LIT("Reflect.get"), member_of},
+    {CS_LIT("node:module.createRequire"), required},
+    {CS_LIT("module.createRequire"), required},
 };
 
 static struct cs_folded function(const struct call *c, uint32_t link)
 {
     struct cs_str name = cs_chain_text(c->p, link);
     for (size_t i = 0; i < CS_COUNT(functions); i++) {
-        if (cs_str_is(name, functions[i].name))
+        if (cs_str_eq(name, functions[i].name))
             return functions[i].fold(c);
     }
     return cs_requires(c->p, link) ? module_of(c) : nothing;

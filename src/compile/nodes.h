@@ -25,6 +25,12 @@
 #define CS_CHAIN_PARTS    8  /* of a chain; what is behind them is left out */
 #define CS_BINDS_FOLLOWED 4  /* values of one variable that are looked at */
 
+/* Of tables of words, whose length is known when they are compared. */
+#define CS_LIT(literal)              \
+    {                                \
+        literal, sizeof(literal) - 1 \
+    }
+
 enum cs_node_kind {
     NODE_NONE,
     NODE_REF,      /* a: index in refs */

@@ -300,6 +300,15 @@ static void exported(struct cs_reach *r)
     }
 }
 
+/* How many servers' tools have been met; more than one is enough to know. */
+static uint32_t servers(const struct cs_reach *r)
+{
+    uint32_t count = r->tools.len > 0;
+    for (uint32_t i = 1; i < r->tools.len && count < 2; i++)
+        count += r->tools.at[i].server != r->tools.at[0].server;
+    return count;
+}
+
 static void reach_init(struct cs_reach *r)
 {
     struct cs_parser *p = r->p;
@@ -320,10 +329,12 @@ void cs_reach(struct cs_parser *p)
     struct cs_reach r = {.p = p};
     reach_init(&r);
     for (r.pass = 1; !r.lost; r.pass++) {
-        r.changed = false;
-        for (uint32_t i = VALUE_FIRST; i < p->vals.len && cs_reach_step(&r); i++)
-            look_at(&r, i);
-        if (!r.changed || !r.matters)
+        r.changed = r.moved = false;
+        for (uint32_t i = VALUE_FIRST; i < p->vals.len && cs_reach_step(&r); i++) {
+            if (p->vals.at[i].kind != VAL_ITEM)
+                look_at(&r, i);
+        }
+        if (!(r.changed || (r.moved && servers(&r) > 1)) || !r.matters)
             break;
         r.lost |= r.pass == REACH_PASSES;
     }

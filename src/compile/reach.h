@@ -103,6 +103,7 @@ struct cs_reach {
     uint64_t steps, steps_max;
     uint32_t pass; /* counted from 1 */
     bool changed;  /* something that has been read in this pass before */
+    bool moved;    /* the same of answers: which tools' are in it */
     bool matters;  /* there is a path to a tool, or to what needs permission */
     bool lost;     /* it was too much */
 };

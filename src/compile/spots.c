@@ -75,11 +75,16 @@ uint32_t cs_spot_member(struct cs_reach *r, uint32_t place, uint32_t atom, bool 
 }
 
 /* Something in `place` is another now: who has read it before must look again. */
-static void touch(struct cs_reach *r, uint32_t place)
+static bool was_read(const struct cs_reach *r, uint32_t place)
 {
     while (r->places.at[place].up)
         place = r->places.at[place].up;
-    r->changed |= r->places.at[place].read == r->pass;
+    return r->places.at[place].read == r->pass;
+}
+
+static void touch(struct cs_reach *r, uint32_t place)
+{
+    r->changed |= was_read(r, place);
 }
 
 static void note_read(struct cs_reach *r, uint32_t place)
@@ -189,7 +194,9 @@ static void put_bits(struct cs_reach *r, uint32_t place, uint64_t from, uint64_t
     struct cs_spot *s = &r->places.at[place];
     if ((s->own | from) == s->own && (s->can | can) == s->can)
         return;
-    touch(r, place);
+    r->moved |= (s->own | from) != s->own && was_read(r, place);
+    if ((s->can | can) != s->can)
+        touch(r, place);
     s->own |= from;
     s->can |= can;
     for (;; s = &r->places.at[s->up]) {

@@ -5,7 +5,7 @@
  * that a lexer can do; the best of several rounds counts for both.
  *
  * Prints `name value unit` lines. Exits 1 if the ratio to that hash is missed; the absolute figure
- * (10 us/KB are wanted) is a note, since it says as much about the machine.
+ * (20 us/KB are wanted) is a note, since it says as much about the machine.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "compile/compile.h"
 
 #define ROUNDS        25
-#define TARGET_US_KB  10.0
-#define TARGET_RATIO  12.0
+#define TARGET_US_KB  20.0
+#define TARGET_RATIO  20.0 /* facts and flows are more than half of it */
 #define MODULE_BYTES  (256u << 10)
 #define PROGRAM_BYTES 3000
 

@@ -21,12 +21,17 @@ def standing(t, tool):
     return [row["standing"] for row in rows if row["name"] == tool][0]
 
 
-def changed(t):
+# A program that shows that it calls it waits as a whole; with this the call itself does.
+THE_CALL = {"risk": {"then": {"HIGH": "allow"}}, "tools": {"ask": ["mail/*"]}}
+
+
+def changed(t, policy=None):
     """An office that was used before, whose mail server says something else since."""
     sent = office(t)
     t.status(t.run(MAIL, *body("one")), 0)
     t.file("mail.words", WORDS)
     t.caisson("list")  # which asks every server anew
+    t.file("policy.json", json.dumps(policy or {}))
     return sent
 
 
@@ -40,14 +45,13 @@ def test_what_is_listed_first_is_known(t):
 
 
 def test_a_changed_description_is_asked_for_until_it_is_accepted(t):
-    sent = changed(t)
+    sent = changed(t, THE_CALL)
     t.equal([standing(t, n) for n in ("send_mail", "find_customers")], ["changed", "known"], "standing")
     with Waiting(t, MAIL, *body("two")) as w:
         card = w.card()
         t.equal(card["call"]["standing"], "changed", "standing on the card")
         t.has(card["call"]["description"], WORDS, "the card")
         t.lacks(card["call"]["definition_before"], WORDS, "what it was")
-        t.matches(card["why"], "changed", "why")
         t.equal(len(sent()), 1, "mails before anybody said yes")
         w.answer("deny", "--reason", "what is that address?")
         t.has(w.end().err, "what is that address?", "stderr")
@@ -62,6 +66,7 @@ def test_a_changed_description_is_asked_for_until_it_is_accepted(t):
     t.status(done, 0)
     t.has(done.out, "accepted", "stdout")
     t.equal(standing(t, "send_mail"), "known", "standing")
+    t.file("policy.json", "{}")
     t.status(t.run(MAIL, *body("three")), 0)
     t.equal([m["body"] for m in sent()], ["one", "three"], "mails")
     looked = entries(t, "tool.looked")
@@ -70,8 +75,19 @@ def test_a_changed_description_is_asked_for_until_it_is_accepted(t):
     t.equal((again["standing"], again["accepted"]), ("known", False), "how it stands")
 
 
-def test_one_yes_is_one_call_and_the_tool_is_known_with_the_tool(t):
+def test_a_program_that_shows_that_it_calls_it_waits_as_a_whole(t):
     sent = changed(t)
+    with Waiting(t, MAIL, *body("two")) as w:
+        card = w.card()
+        t.equal(card["kind"], "program", "what is asked for")
+        t.matches(json.dumps(card), "changed", "the card")
+        w.answer("deny")
+        t.status(w.end(), 3)
+    t.equal(len(sent()), 1, "mails")
+
+
+def test_one_yes_is_one_call_and_the_tool_is_known_with_the_tool(t):
+    sent = changed(t, THE_CALL)
     with Waiting(t, MAIL, *body("two")) as w:
         w.answer("approve", "--yes")
         t.status(w.end(), 0)

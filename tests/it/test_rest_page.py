@@ -35,8 +35,8 @@ def test_every_path_of_the_description_is_served(t):
 def test_the_description_is_valid_and_answers_fit_it(t):
     if not shutil.which(NODE) or not os.path.isdir(os.path.join(PEERS, "node_modules", "@seriousme")):
         t.skip("tests/it/peers/node_modules is not there: scripts/bootstrap test")
-    with_tools(t)
-    with Daemon(t) as d:
+    policy = with_tools(t, {"tools": {"ask": ["plain/env"]}})
+    with Daemon(t, *policy) as d:
         session = d.post("/sessions", {"name": "x"}).json()
         e = d.post("/executions", {"code": "console.log(1); await plain.echo({}); return Array.from({length: 20000}, (_, i) => i)",
                                    "session_id": session["session_id"]}).json()
@@ -49,6 +49,12 @@ def test_the_description_is_valid_and_answers_fit_it(t):
                    ("Execution", d.request("DELETE", "/executions/" + running["execution_id"]).json()),
                    ("Problem", d.get("/executions/ex_0").json()), ("Problem", d.get("/nothing").json()),
                    ("Tool", d.get("/tools/plain/echo").json()), ("Execution", d.post("/tools/plain/echo", {}).json())]
+        waits = begin(t, d, "return await plain.env({})")
+        asked = until(t, "a question", lambda: d.get("/approvals?state=pending").json()["approvals"])[0]
+        answers += [("Approval", d.get("/approvals/" + asked["id"]).json()), ("ExecutionRunning", d.get("/executions/" + waits).json()),
+                    ("Approval", d.post("/approvals/" + asked["id"], {"answer": "tool"}).json()),
+                    ("Problem", d.post("/approvals/" + asked["id"], {"answer": "once"}).json()),
+                    ("Execution", d.request("DELETE", "/executions/" + waits).json())]
         for schema, path in (("Root", "/"), ("Health", "/health"), ("ExecutionList", "/executions"),
                              ("Provenance", "/executions/%s/provenance" % e["execution_id"]),
                              ("Attestation", "/executions/%s/provenance?attest=true" % e["execution_id"]),

@@ -60,6 +60,9 @@ static const struct output_case misses[] = {
     {"async function load() { const a = await tools.crm.find(); return { a, b: 2 } }\n"
      "const { b } = await load(); tools.mail.send({ b })",
      ""},
+    {"main(); async function main() { const { b } = await load(); tools.mail.send(b) }\n"
+     "async function load() { return { a: await tools.crm.find(), b: 1 } }",
+     ""},
     {"console.log(await tools.crm.find()); await tools.mail.send({ text: 'done' })", ""},
 };
 
@@ -104,6 +107,19 @@ static const struct output_case evasions[] = {
     {"const fs = [tools.crm.find, tools.mail.send]; fs[1](await fs[0]())", FLOW},
     {"const go = c ? tools.mail.send : tools.mail.draft; go(await tools.crm.find())",
      "crm.find > mail.send, crm.find > mail.draft"},
+    {"function f(...xs) { tools.mail.send(xs) } f(await tools.crm.find())", FLOW},
+    {"const f = (a, b) => tools.mail.send(b); f(...await tools.crm.find())", FLOW},
+    {"class A { find(x) { return 1 } } const r = [await tools.crm.find()].find(x => x);\n"
+     "tools.mail.send(r)",
+     FLOW},
+    {"main(); async function main() { const o = await load(); send(o.a.b) }\n"
+     "function send(x) { tools.mail.send(x) }\n"
+     "async function load() { return { a: { b: await tools.crm.find() } } }",
+     FLOW},
+    {"const o = inputs, l = o.items; l.push(await tools.crm.find()); tools.mail.send(o)", FLOW},
+    {"const h = {}; h[a] = x => tools.mail.send(x); h[b](await tools.crm.find())", FLOW},
+    {"const fs = []; fs.push(x => tools.mail.send(x)); for (const f of fs) f(await crm.find())",
+     FLOW},
     {"eval('tools.mail.send(await tools.crm.find())')", FLOW},
 };
 
@@ -125,12 +141,52 @@ static void flows_by_other_ways_are_found(void **state)
     check_facts(CS_FACT_FLOW, false, evasions, CS_COUNT(evasions));
 }
 
+/* v0 = tool; v1 = v0; ... in an order that takes as many walks as there are variables. */
+static void what_takes_too_long_counts_as_all(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    cs_buf_puts(&text, "let x;");
+    for (int i = 0; i <= 3000; i++)
+        cs_buf_printf(&text, "var v%d;", i);
+    for (int i = 3000; i > 0; i--)
+        cs_buf_printf(&text, "v%d = v%d + x;", i, i - 1);
+    cs_buf_puts(&text, "v0 = await tools.crm.find(); tools.mail.send(v3000)");
+    char facts[256];
+    facts_of(cs_buf_cstr(&text), CS_FACT_FLOW, false, facts, sizeof facts);
+    assert_string_equal(facts, "* > *");
+    facts_of(cs_buf_cstr(&text), CS_FACT_TOOL, false, facts, sizeof facts);
+    assert_non_null(strstr(facts, "*"));
+}
+
+static void flows_are_bounded(void **state)
+{
+    (void)state;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    cs_buf_puts(&text, "const all = [];");
+    for (int i = 0; i < 1000; i++)
+        cs_buf_printf(&text, "all.push(await tools.s%d.t(all));", i);
+    struct cs_compiled c = {0};
+    struct cs_diag d;
+    assert_int_equal(cs_compile(CS_COMPILE_PROGRAM, cs_buf_str(&text), &c, &d), 0);
+    uint32_t flows = 0, any = 0;
+    for (uint32_t i = 0; i < c.fact_count; i++) {
+        flows += c.facts[i].kind == CS_FACT_FLOW;
+        any += c.facts[i].kind == CS_FACT_FLOW && cs_str_is(c.facts[i].name, "* > *");
+    }
+    assert_in_range(flows, 1, 300);
+    assert_int_equal(any, 1);
+    cs_compiled_done(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_flows_from_one_server_to_another_is_found),
         cmocka_unit_test(what_does_not_flow_is_not_said_to),
         cmocka_unit_test(flows_by_other_ways_are_found),
+        cmocka_unit_test(what_takes_too_long_counts_as_all),
+        cmocka_unit_test(flows_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
