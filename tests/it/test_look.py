@@ -21,10 +21,6 @@ def standing(t, tool):
     return [row["standing"] for row in rows if row["name"] == tool][0]
 
 
-# A program that shows that it calls it waits as a whole; with this the call itself does.
-THE_CALL = {"risk": {"then": {"HIGH": "allow"}}, "tools": {"ask": ["mail/*"]}}
-
-
 def changed(t, policy=None):
     """An office that was used before, whose mail server says something else since."""
     sent = office(t)
@@ -45,7 +41,7 @@ def test_what_is_listed_first_is_known(t):
 
 
 def test_a_changed_description_is_asked_for_until_it_is_accepted(t):
-    sent = changed(t, THE_CALL)
+    sent = changed(t)
     t.equal([standing(t, n) for n in ("send_mail", "find_customers")], ["changed", "known"], "standing")
     with Waiting(t, MAIL, *body("two")) as w:
         card = w.card()
@@ -75,19 +71,19 @@ def test_a_changed_description_is_asked_for_until_it_is_accepted(t):
     t.equal((again["standing"], again["accepted"]), ("known", False), "how it stands")
 
 
-def test_a_program_that_shows_that_it_calls_it_waits_as_a_whole(t):
+def test_the_card_of_the_call_has_what_the_judge_saw_in_the_program(t):
     sent = changed(t)
     with Waiting(t, MAIL, *body("two")) as w:
         card = w.card()
-        t.equal(card["kind"], "program", "what is asked for")
-        t.matches(json.dumps(card), "changed", "the card")
+        t.equal(card["kind"], "call", "what is asked for")
+        t.has([f["id"] for f in card["risk"]["findings"]], "tool-changed", "findings on the card")
         w.answer("deny")
-        t.status(w.end(), 3)
+        t.status(w.end(), 1)
     t.equal(len(sent()), 1, "mails")
 
 
 def test_one_yes_is_one_call_and_the_tool_is_known_with_the_tool(t):
-    sent = changed(t, THE_CALL)
+    sent = changed(t)
     with Waiting(t, MAIL, *body("two")) as w:
         w.answer("approve", "--yes")
         t.status(w.end(), 0)
