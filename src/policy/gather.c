@@ -171,7 +171,7 @@ static uint32_t unseen(struct cs_str line, uint32_t *column)
             c = (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
         else if (len == 4)
             c = (p[0] & 7u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
-        if (c && cs_invisible(c))
+        if (c && cs_hidden(line, i))
             return c;
         i += (size_t)(len < 0 ? -len : len);
     }

@@ -193,7 +193,7 @@ RULES = {
     "unreadable": ("return (((", "return ((1))", "import x from 'nowhere'; return x", "return )"),
 }
 
-ASK = {"import-process", "import-network", "import-outside", "import-url", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
+ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "credential-password", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
        "invisible-turned", "tool-destructive-untrusted", "history-bad", "unreadable"}
