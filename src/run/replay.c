@@ -213,7 +213,10 @@ const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_
     *as_then = *end;
     if (end->state.len)
         a->state = cs_arena_dup(&a->arena, end->state);
-    if (a->perhaps && cs_player_over(run->player))
+    /* One that asks for files without ever listening had some of them read by then; here nobody
+     * reads those, and they are too many before it has heard everything. */
+    bool flooded = end->how == CS_ENDED_PROTOCOL;
+    if (a->perhaps && (flooded || cs_player_over(run->player)))
         a->why = (struct cs_str){0};
     if (from_outside(&a->doc) && !a->changed && !a->why.len) {
         as_then->how = a->doc.how;
