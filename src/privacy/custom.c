@@ -1,8 +1,8 @@
 /* The detector: patterns and words of the user's own, on top of what is built in. */
 #include "base/mem.h"
+#include "base/regex.h"
 #include "privacy/page.h"
 #include "privacy/phrases.h"
-#include "base/regex.h"
 
 #define PATTERNS_MAX 100
 #define WORDS_MAX    100000

@@ -6,8 +6,8 @@
  * message that is cut off or has JSON in it only here and there is looked at in full.
  */
 #include "base/mem.h"
-#include "privacy/page.h"
 #include "base/regex.h"
+#include "privacy/page.h"
 
 #define DEPTH   64 /* keys are known down to here */
 #define COLUMNS 32

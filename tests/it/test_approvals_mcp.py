@@ -128,11 +128,11 @@ def test_a_task_of_the_older_era_asks_on_its_way(t):
 def test_a_task_of_the_newest_revision_waits_with_what_it_asks(t):
     capabilities = dict(TASKS, **FORM)
     with lines(t, with_policy(t)) as s:
-        program = {"code": "await new Promise((r) => setTimeout(r, 2600)); " + SEND % 1}
+        program = {"code": "await new Promise((r) => setTimeout(r, 5000)); " + SEND % 1}
         task = s.ask(modern(1, program, capabilities))["result"]
         t.equal(task["resultType"], "task")
         ask = lambda id, method, **params: s.ask(request(id, method, dict(params, taskId=task["taskId"], _meta=envelope(capabilities))))["result"]
-        end, shown = time.monotonic() + 10, {}
+        end, shown = time.monotonic() + 20, {}
         while shown.get("status") != "input_required" and time.monotonic() < end:
             time.sleep(0.1)
             shown = ask(2, "tasks/get")

@@ -94,6 +94,9 @@ RULES = {
                   "Object.setPrototypeOf(inputs, null)", "Object.defineProperty(Object.prototype, 'x', { value: 1 })", "Object.assign(Array.prototype, { x: 1 })"),
     "prototype-set": ("inputs.__proto__ = null", "inputs.proto = null", "inputs['__pro' + 'to__'].x = 1", "inputs.__defineGetter__('a', () => 1)"),
     "prototype-read": ("return inputs.__proto__", "return inputs.proto", "const { __proto__: p } = inputs; return p", "return inputs['__proto' + '__']"),
+    "import-written-itself": ("import * as fs from 'node:fs/promises'; await fs.writeFile('/tmp/a.mjs', inputs.code); return await import('/tmp/a.mjs')",
+                              "import * as fs from 'node:fs/promises'; const text = await fs.readFile('/tmp/a.mjs', 'utf8'); return await import('/tmp/a.mjs')",
+                              "const { writeFile: w } = await import('node:fs/promises'); await w('/t' + 'mp/a.mjs', inputs.code); return await import('/t' + 'mp/a.mjs')"),
     "import-written": ("return await import('/tmp/a.mjs')", "return await import('node:path')", "return await import('/t' + 'mp/a.mjs')"),
     "runtime-other": ("return Deno.readTextFile('a')", "const Denon = { x: 1 }; return Denon.x", "const { readTextFile } = Deno; return readTextFile('a')"),
     "loop": ("while (true) {}", "while (true) { if (await tools.a.b({})) break; }", "for (;;) { Math.random(); }", "do { var x = 1; } while (1);"),
@@ -193,7 +196,7 @@ RULES = {
     "unreadable": ("return (((", "return ((1))", "import x from 'nowhere'; return x", "return )"),
 }
 
-ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
+ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written-itself", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "credential-password", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
        "invisible-turned", "tool-destructive-untrusted", "history-bad", "unreadable"}

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/visible.h"
 #include "compile/compile.h"
 
 struct options {
@@ -67,10 +68,17 @@ static const char *engine_error(JSGlobalContextRef js, struct cs_compiled *c, ch
 
 static void print_facts(const struct cs_compiled *c)
 {
-    static const char *const kinds[] = {"tool", "dynamic", "global"};
-    for (uint32_t i = 0; i < c->fact_count; i++)
-        fprintf(stderr, "%u:%u %s %.*s\n", c->facts[i].line, c->facts[i].column,
-                kinds[c->facts[i].kind], CS_STR_ARG(c->facts[i].name));
+    static const char *const kinds[] = {
+#define X(id, word) word,
+        CS_FACTS(X)
+#undef X
+    };
+    for (uint32_t i = 0; i < c->fact_count; i++) {
+        CS_AUTO_BUF struct cs_buf name = {0};
+        cs_visible(c->facts[i].name, false, &name);
+        fprintf(stderr, "%u:%u fact %s %s\n", c->facts[i].line, c->facts[i].column,
+                kinds[c->facts[i].kind], cs_buf_cstr(&name));
+    }
     for (uint32_t i = 0; i < c->import_count; i++)
         fprintf(stderr, "%u:%u import%s %.*s\n", c->imports[i].line, c->imports[i].column,
                 c->imports[i].dynamic ? "()" : "", CS_STR_ARG(c->imports[i].specifier));

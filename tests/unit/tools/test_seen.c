@@ -9,7 +9,7 @@
 
 #define ONE(description)                                                                           \
     "{\"name\":\"send\",\"description\":\"" description "\",\"inputSchema\":{\"type\":\"object\"}" \
-                                                        "}"
+    "}"
 #define TWO     "{\"name\":\"read\",\"inputSchema\":{}}"
 #define MAILERS "\"mail\":{\"command\":\"sh\",\"args\":[\"%s/mail.sh\",\"%s/list\"%s]}"
 
