@@ -125,10 +125,14 @@ static bool note(struct cs_inflow *in, const struct cs_came *came)
         struct cs_came *c = &in->at[i];
         if (cs_str_eq(c->server, came->server) && cs_str_eq(c->tool, came->tool) &&
             cs_str_eq(c->place, came->place)) {
-            bool more = (c->labels | came->labels) != c->labels;
-            c->labels |= came->labels;
+            unsigned before = c->labels;
+            if (c->unknown && !came->unknown)
+                c->labels = came->labels;
+            else if (!came->unknown)
+                c->labels |= came->labels;
+            c->unknown = c->unknown && came->unknown;
             c->call = c->call ? c->call : came->call;
-            return more;
+            return c->labels != before;
         }
     }
     if (in->count == CS_CAME_MOST) {
@@ -306,8 +310,33 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
         .place = cs_buf_str(&place),
         .labels = CS_LABEL_PRIVATE | CS_LABEL_UNTRUSTED,
         .call = call,
+        .unknown = true,
     };
     note(inflow_of(run), &one);
+}
+
+/* Servers that had not said what they offer when an earlier call was played may have by now. */
+static void look_again(struct cs_run *run, struct cs_inflow *in)
+{
+    struct cs_catalogue *now = NULL;
+    for (size_t i = 0; i < in->count && run->runner->tools; i++) {
+        struct cs_came *c = &in->at[i];
+        if (!c->unknown)
+            continue;
+        if (!now)
+            now = cs_tools_current(run->runner->tools);
+        const struct cs_tool *t = cs_catalogue_find(now, c->server, c->tool);
+        if (!t)
+            continue;
+        struct cs_tool_view view = cs_guard_view(t);
+        c->server = cs_arena_dup(&in->arena, t->server);
+        c->server_ident = cs_arena_dup(&in->arena, t->server_ident);
+        c->tool = cs_arena_dup(&in->arena, t->name);
+        c->ident = cs_arena_dup(&in->arena, t->ident);
+        c->labels = cs_policy_labels(run->policy, &view, NULL) & CS_LABELS_IN;
+        c->unknown = false;
+    }
+    cs_catalogue_unref(now);
 }
 
 /* An answer that is known was made by calls, too. */
@@ -350,11 +379,12 @@ static struct cs_flow_sink sink_of(struct cs_gate_call *c, struct cs_buf *place)
 
 struct cs_flow_verdict cs_flows_check(struct cs_gate_call *c)
 {
-    const struct cs_inflow *in = inflow_of(c->run);
+    struct cs_inflow *in = inflow_of(c->run);
     struct cs_flow_source sources[CS_CAME_MOST];
     CS_AUTO_BUF struct cs_buf place = {0};
     if (!in->count)
         return (struct cs_flow_verdict){.then = CS_GRANT_ALLOW};
+    look_again(c->run, in);
     for (size_t i = 0; i < in->count; i++)
         sources[i] = source_of(&in->at[i]);
     struct cs_flow_sink sink = sink_of(c, &place);

@@ -65,6 +65,7 @@ struct cs_came {
     struct cs_str server, server_ident, tool, ident, place;
     unsigned labels;
     uint32_t call; /* the number of the first such call; 0: of an earlier execution */
+    bool unknown;  /* its server had not said what it offers: its labels are the worst until then */
 };
 
 /* What has come in, of an execution or a session. Bounded: then the last one stands for the rest,
