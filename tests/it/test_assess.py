@@ -94,6 +94,7 @@ RULES = {
                   "Object.setPrototypeOf(inputs, null)", "Object.defineProperty(Object.prototype, 'x', { value: 1 })", "Object.assign(Array.prototype, { x: 1 })"),
     "prototype-set": ("inputs.__proto__ = null", "inputs.proto = null", "inputs['__pro' + 'to__'].x = 1", "inputs.__defineGetter__('a', () => 1)"),
     "prototype-read": ("return inputs.__proto__", "return inputs.proto", "const { __proto__: p } = inputs; return p", "return inputs['__proto' + '__']"),
+    "code-constructor": ("return (() => 1).constructor('return this')()", "return new Date(0).constructor.name", "return (() => 1)['constr' + 'uctor']('return 1')()"),
     "import-written-itself": ("import * as fs from 'node:fs/promises'; await fs.writeFile('/tmp/a.mjs', inputs.code); return await import('/tmp/a.mjs')",
                               "import * as fs from 'node:fs/promises'; const text = await fs.readFile('/tmp/a.mjs', 'utf8'); return await import('/tmp/a.mjs')",
                               "const { writeFile: w } = await import('node:fs/promises'); await w('/t' + 'mp/a.mjs', inputs.code); return await import('/t' + 'mp/a.mjs')"),
@@ -196,7 +197,7 @@ RULES = {
     "unreadable": ("return (((", "return ((1))", "import x from 'nowhere'; return x", "return )"),
 }
 
-ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written-itself", "eval", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
+ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written-itself", "eval", "code-constructor", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "credential-password", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
        "invisible-turned", "tool-destructive-untrusted", "history-bad", "unreadable"}
