@@ -19,6 +19,10 @@
 #define NAME_SHOWN 80
 #define LISTED     12
 
+/* One that was cancelled is given so much longer than it ran then: it may never end by itself. */
+#define LONGER    4
+#define LONGER_MS 2000
+
 struct cs_again {
     struct cs_runner *runner;
     struct cs_arena arena;
@@ -321,6 +325,19 @@ static void on_done(void *ctx, const struct cs_result *result)
 
 /* --- from the record to a run --- */
 
+static struct cs_limits limits_again(const struct cs_again *a)
+{
+    const struct cs_journal_doc *doc = &a->doc;
+    struct cs_limits limits = doc->limits;
+    if (a->changed || !doc->ended || doc->how != CS_ENDED_CANCELLED)
+        return limits;
+    uint64_t ran_ms =
+        doc->end_us > doc->start_us ? (uint64_t)(doc->end_us - doc->start_us) / 1000 : 0;
+    uint64_t most = ran_ms * LONGER + LONGER_MS;
+    limits.wall_clock = most < limits.wall_clock ? most : limits.wall_clock;
+    return limits;
+}
+
 static void on_loaded(void *ctx, const struct cs_err *err)
 {
     struct cs_again *a = ctx;
@@ -329,16 +346,16 @@ static void on_loaded(void *ctx, const struct cs_err *err)
         fail(a, err);
         return;
     }
+    a->changed = a->changed && !cs_str_eq(a->code, doc->texts[CS_TEXT_CODE].text);
     struct cs_request request = {
         .language = doc->language,
         .code = a->changed ? a->code : doc->texts[CS_TEXT_CODE].text,
         .inputs = doc->texts[CS_TEXT_INPUTS].text,
-        .limits = doc->limits,
+        .limits = limits_again(a),
         .principal = doc->principal,
         .tenant = a->tenant,
         .cache = CS_CACHE_OFF,
     };
-    a->changed = a->changed && !cs_str_eq(a->code, doc->texts[CS_TEXT_CODE].text);
     cs_run_start_again(a->runner, &request, a, cs_arena_dup(&a->arena, a->execution).at, on_done);
 }
 

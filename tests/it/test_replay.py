@@ -7,6 +7,7 @@ import random
 import re
 import sqlite3
 import sys
+import time
 
 from harness import table
 from resting import problem
@@ -127,6 +128,18 @@ def test_one_that_ran_out_of_time_runs_as_far_as_it_went(t):
     done = t.caisson("replay", e["execution_id"])
     t.status(done, 0)
     t.true(done.seconds < 15, "it waited for what never comes")
+
+
+def test_one_that_was_cancelled_is_not_waited_for_until_its_limit(t):
+    with Daemon(t) as d:
+        for code in ("for (;;) await Promise.resolve()", "for (let n = 0; n < 1e15; n += Math.random());"):
+            id = d.post("/executions", {"code": code, "timeout_ms": 60000, "async": True}).json()["execution_id"]
+            time.sleep(0.3)
+            t.equal(d.request("DELETE", "/executions/" + id).json()["status"], "cancelled")
+            start = time.monotonic()
+            report = d.post("/executions/%s/replay" % id, {}).json()
+            t.equal((report["same"], report["replayed"]["status"]), (True, "cancelled"))
+            t.true(time.monotonic() - start < 40, "it ran as if nobody had cancelled it")
 
 
 def test_a_session_is_replayed_with_the_state_it_had(t):
