@@ -14,6 +14,7 @@ struct listing {
     const struct cs_fact **seen; /* by content */
     uint32_t mask, count;
     bool truncated;
+    bool makes_code; /* eval, Function and the like are among them */
 };
 
 static uint32_t mix(uint32_t h, struct cs_str s)
@@ -67,6 +68,12 @@ static void put_fact(struct cs_json_writer *w, const struct cs_module *m, const 
     cs_json_close(w, '}');
 }
 
+/* Imports at run time are no matter of the engine. */
+static bool makes_code(const struct cs_fact *f)
+{
+    return f->kind == CS_FACT_CODE && !cs_str_starts(f->name, "import");
+}
+
 static void put_module(struct listing *l, const struct cs_module *m)
 {
     const struct cs_compiled *c = &m->compiled;
@@ -81,6 +88,7 @@ static void put_module(struct listing *l, const struct cs_module *m)
             return;
         }
         l->count++;
+        l->makes_code |= makes_code(&c->facts[i]);
         put_fact(l->w, m, &c->facts[i]);
     }
 }
@@ -133,7 +141,7 @@ static uint64_t longest_line(struct cs_str text)
     return longest;
 }
 
-void cs_modules_facts(struct cs_buf *json)
+bool cs_modules_facts(struct cs_buf *json)
 {
     uint32_t files = 0, facts = 0;
     uint64_t longest = 0;
@@ -170,4 +178,5 @@ void cs_modules_facts(struct cs_buf *json)
         cs_json_put_bool(w, true);
     }
     cs_json_close(w, '}');
+    return l.makes_code;
 }

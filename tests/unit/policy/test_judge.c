@@ -112,7 +112,7 @@ static const struct row rows[] = {
     {"import-unknown", CS_RISK_MEDIUM, "import", "*", "dynamic", ""},
     {"eval", CS_RISK_HIGH, "code", "eval", "", ""},
     {"!eval", CS_RISK_MEDIUM, "code", "Function", "constant", ""},
-    {"eval-constant", CS_RISK_MEDIUM, "code", "Function", "constant", ""},
+    {"eval-constant", CS_RISK_HIGH, "code", "Function", "constant", ""},
     {"native", CS_RISK_HIGH, "call", "process.binding", "", ""},
     {"!native", CS_RISK_LOW, "call", "process.cwd", "", ""},
     {"network", CS_RISK_MEDIUM, "call", "fetch", "", ""},
