@@ -111,7 +111,7 @@ static const struct row rows[] = {
     {"import-url", CS_RISK_HIGH, "import", "data:text/javascript,1", "dynamic", ""},
     {"import-unknown", CS_RISK_MEDIUM, "import", "*", "dynamic", ""},
     {"eval", CS_RISK_HIGH, "code", "eval", "", ""},
-    {"!eval", CS_RISK_MEDIUM, "code", "Function", "constant", ""},
+    {"!eval", CS_RISK_MEDIUM, "code", "import", "", ""},
     {"eval-constant", CS_RISK_HIGH, "code", "Function", "constant", ""},
     {"native", CS_RISK_HIGH, "call", "process.binding", "", ""},
     {"!native", CS_RISK_LOW, "call", "process.cwd", "", ""},
