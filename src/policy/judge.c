@@ -121,6 +121,16 @@ static enum cs_risk level_of(const struct cs_case *k, const struct cs_risk_rule 
     return rule->level;
 }
 
+/* Where it was found. Commands in a text for people are not run, unless something runs them. */
+static enum cs_risk level_at(const struct cs_case *k, const struct cs_risk_rule *rule,
+                             const struct cs_fact_seen *f)
+{
+    enum cs_risk level = level_of(k, rule);
+    if (!rule->has_prose || !f || !(f->looks & CS_LOOKS_PROSE) || k->runs)
+        return level;
+    return rule->prose < level ? rule->prose : level;
+}
+
 /* What was found in one line need not be found in all of them together. */
 static uint32_t without_joined(const struct cs_fact_seen **hits, uint32_t count)
 {
@@ -146,7 +156,7 @@ static void find(struct cs_case *k, struct findings *all, const struct cs_risk_r
         const struct cs_fact_seen *f = rule->when.kinds ? hits[i] : NULL;
         all->at[all->count++] = (struct cs_finding){
             .id = cs_arena_dup(k->arena, rule->id),
-            .level = level_of(k, rule),
+            .level = level_at(k, rule, f),
             .line = f ? f->line : 0,
             .column = f ? f->column : 0,
             .module = f ? f->module : (struct cs_str){0},

@@ -154,11 +154,16 @@ static int read_member(struct cs_risk_reader *r, struct cs_json_val key, struct 
         return read_text(arena, item, where, &rule->mitigation, err);
     if (cs_json_is(key, "environments"))
         return read_raises(arena, item, where, rule, err);
+    if (cs_json_is(key, "prose")) {
+        rule->has_prose = true;
+        return cs_risk_level(item, where, &rule->prose, err);
+    }
     if (cs_json_is(key, "when")) {
         rule->when = (struct cs_when){0};
         return cs_when_read(r, item, where, &rule->when, err);
     }
-    return cs_policy_unknown(key, outer, "id, level, when, reason, mitigation, environments", err);
+    return cs_policy_unknown(key, outer, "id, level, when, reason, mitigation, environments, prose",
+                             err);
 }
 
 /* What nobody could read is asked for, whatever the policy says. */

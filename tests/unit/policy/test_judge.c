@@ -133,7 +133,17 @@ static const struct row rows[] = {
     {"shell-delete", CS_RISK_HIGH, "string", "cd /tmp && sudo rm -r -f ~/data", "", ""},
     {"shell-delete", CS_RISK_HIGH, "string", "bash -c 'rm --recursive --force $HOME'", "", ""},
     {"shell-delete", CS_RISK_HIGH, "string", "x; /bin/rm -fR *", "concat", ""},
-    {"shell-delete-whole", CS_RISK_HIGH, "string", "rm -rf build", "", ""},
+    {"shell-delete-whole", CS_RISK_HIGH, "string", "rm -rf data", "", ""},
+    {"!shell-delete-whole", CS_RISK_MEDIUM, "string", "rm -rf build", "", ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "rm${IFS}-rf   \t/home", "", ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "r''m -\"rf\" \\/home", "", ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "{rm,-rf,/home}", "", ""},
+    {"shell-delete", CS_RISK_MEDIUM, "string", "Could you try this one?\nrm -rf ~/.cache/x", "",
+     ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "# Could you try this one?\nrm -rf ~/.cache/x", "",
+     ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "rm -rf / # Could you try this one?", "", ""},
+    {"shell-delete-other", CS_RISK_HIGH, "string", "find / -name x -exec rm {} +", "", ""},
     {"!shell-delete", CS_RISK_LOW, "string", "fix: do not use rm -rf in the clean-up", "", ""},
     {"!shell-delete-whole", CS_RISK_LOW, "string", "docs: what rm -rf does", "", ""},
     {"!shell-delete", CS_RISK_LOW, "string", "form -rf", "", ""},
@@ -268,7 +278,10 @@ static void credentials_are_found_by_their_names(void **state)
     judge_fact(&w, "string", "hunter2!Qx7", "", "title");
     assert_int_equal(w.verdict.risk, CS_RISK_LOW);
     judge_fact(&w, "string", "postgres://app:s3cr3tPw9@db.example.com/x", "", "");
-    assert_non_null(found(&w, "credential"));
+    assert_non_null(found(&w, "credential-connection"));
+    judge_fact(&w, "string", "postgres://app:app@db:5432/x", "", "");
+    assert_non_null(found(&w, "credential-weak"));
+    assert_int_equal(w.verdict.risk, CS_RISK_MEDIUM);
     close_world(&w);
 }
 
