@@ -264,6 +264,26 @@ static struct cs_flow call_tool(struct cs_reach *r, struct call *c, const struct
     return (struct cs_flow){.from = tool | (to->guess ? c->from : 0)};
 }
 
+/* caisson.callTool("server", "tool", x): a name that is not there stands for all. */
+static struct cs_flow call_named(struct cs_reach *r, struct call *c, const struct cs_path *to)
+{
+    uint32_t path = cs_path_free(r, K_tools);
+    const struct cs_str callee = r->p->names.at[to->atom].text;
+    for (uint32_t i = c->args, n = 0; i && n < 2 && cs_str_is(callee, "callTool"); n++) {
+        const struct cs_val *item = cs_reach_val(r, i), *v = cs_reach_val(r, item->a);
+        if (item->b != n || (item->flags & VAL_SPREAD) || v->kind != VAL_STR)
+            break;
+        path = cs_path_member(r, path, v->a);
+        i = item->c;
+    }
+    uint64_t tool = cs_path_tool(r, path, c->pos, "chain");
+    gather(r, c, false);
+    sink(r, tool, c->from, c->pos);
+    if (cs_str_is(callee, "bind"))
+        return (struct cs_flow){.path = r->at[c->callee].path, .can = tool};
+    return (struct cs_flow){.from = tool};
+}
+
 /* x.name(): if classes of ours have methods of that name, x may be of one of them. */
 static struct cs_flow call_methods(struct cs_reach *r, struct call c)
 {
@@ -287,6 +307,8 @@ struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node)
     if (module)
         return (struct cs_flow){.path = cs_path_module(r, module)};
     r->paths.at[callee.path].called = true;
+    if (to.special == SPECIAL_NAMED)
+        return call_named(r, &c, &to);
     if (to.kind == PATH_TOOL) {
         also = call_tool(r, &c, &to);
         if (!to.guess)

@@ -226,6 +226,9 @@ static void root_kind(struct cs_reach *r, struct cs_path *path)
         path->guess = true;
     } else if (path->atom == K_require) {
         path->special = SPECIAL_REQUIRE;
+    } else if (cs_str_is(p->names.at[path->atom].text, "caisson")) {
+        path->kind = PATH_TOOLS;
+        path->special = SPECIAL_HOUSE;
     }
     path->rules = cs_permission_rules(p->names.at[path->atom].text, path->module);
 }
@@ -241,6 +244,13 @@ static void member_kind(struct cs_reach *r, struct cs_path *path, const struct c
     path->kind = up->kind;
     path->server = up->server;
     path->name = up->name;
+    if (up->special == SPECIAL_HOUSE || up->special == SPECIAL_NAMED) {
+        bool named = up->special == SPECIAL_NAMED || path->atom == K_NONE ||
+                     cs_str_is(names[path->atom].text, "callTool");
+        path->kind = named ? PATH_TOOLS : PATH_PLAIN;
+        path->special = named ? SPECIAL_NAMED : SPECIAL_NONE;
+        return;
+    }
     if (up->kind == PATH_TOOLS && path->atom != K_default) {
         path->kind = PATH_SERVER;
         path->server = path->atom;

@@ -156,7 +156,8 @@ static struct cs_flow member(struct cs_reach *r, uint32_t node)
         uint32_t pos = start_of(r, node, &via);
         if (to->kind == PATH_TOOL)
             cs_path_tool(r, w.path, pos, via);
-        if (to->kind == PATH_SERVER && to->server == K_NONE)
+        if ((to->kind == PATH_SERVER && to->server == K_NONE) ||
+            (to->special == SPECIAL_NAMED && to->atom == K_NONE))
             w.can |= cs_any_tool(r, pos);
     }
     return w;

@@ -41,6 +41,8 @@ enum cs_path_special {
     SPECIAL_CONSOLE, /* console.log(x): stays here */
     SPECIAL_INTO,    /* Object.assign(x, y): y into x */
     SPECIAL_REQUIRE,
+    SPECIAL_HOUSE, /* caisson */
+    SPECIAL_NAMED, /* caisson.callTool("server", "tool", x), and what is made of it */
 };
 
 /* A free name or a module, or a member of one. */

@@ -333,7 +333,10 @@ void cs_judge_unreadable(const struct cs_policy *policy, const struct cs_unread 
     if (facts.len)
         read_case(&k, facts, &all, v);
     struct cs_finding *f = unreadable(&k, &all, CS_RISK_HIGH, shown(arena, unread->why));
+    if (unread->instead.len)
+        f->mitigation = shown(arena, unread->instead);
     f->line = unread->line;
     f->column = unread->column;
+    v->unread = true;
     close_case(&k, &all, asked, v);
 }

@@ -90,8 +90,8 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts,
 
 /* Where its reader gave up. */
 struct cs_unread {
-    struct cs_str why;
-    uint32_t line, column; /* 0: nowhere */
+    struct cs_str why, instead; /* instead: empty, if there is nothing better than the rule's */
+    uint32_t line, column;      /* 0: nowhere */
 };
 /* The same of a program that was not read to its end; `facts` may be empty. */
 void cs_judge_unreadable(const struct cs_policy *policy, const struct cs_unread *unread,

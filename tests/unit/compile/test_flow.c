@@ -6,6 +6,8 @@
 static const struct output_case found[] = {
     {"const rows = await tools.crm.find({}); await tools.mail.send({ to: rows[0].email })", FLOW},
     {"await tools.mail.send(await tools.crm.find({}))", FLOW},
+    {"const r = await caisson.callTool('crm', 'find'); caisson.callTool('mail', 'send', { r })",
+     FLOW},
     {"await tools.mail.send({ text: `${(await tools.crm.find({})).name}` })", FLOW},
     {"for (const r of await tools.crm.find({})) await tools.mail.send({ to: r.email })", FLOW},
     {"const { data: { rows: [first] } } = await tools.crm.find(); tools.mail.send(first)", FLOW},

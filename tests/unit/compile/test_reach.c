@@ -57,6 +57,17 @@ static const struct output_case aliases[] = {
 
 static const struct output_case unknown[] = {
     {"tools.github[name]()", "github.*"},
+    {"caisson.callTool('crm', 'find_one', {})", "crm.find_one"},
+    {"const { callTool } = caisson; callTool('crm', `find`)", "crm.find"},
+    {"const c = globalThis.caisson; c['call' + 'Tool']('crm', 'find')", "crm.find"},
+    {"caisson.callTool('crm', x, {})", "crm.*"},
+    {"caisson.callTool(x, 'find')", "*"},
+    {"caisson.callTool(...x)", "*"},
+    {"caisson[x]('crm', 'find')", "*"},
+    {"const f = caisson.callTool.bind(null, 'crm'); f('find')", "*"},
+    {"caisson.callTool.apply(null, ['crm', 'find'])", "*"},
+    {"run(caisson)", "*"},
+    {"caisson.storage.put('a', 1); console.log(caisson.log)", ""},
     {"tools[name].x()", "*"},
     {"tools[name]", "*"},
     {"tools", "*"},
