@@ -9,7 +9,7 @@
  *   gather.c  the worker's message becomes a case: tools, words, secrets
  *   flows.c   `labels`, `flows`
  *   labels.c  what tools bring in and can do, guessed
- *   judge.c   facts become a verdict; verdict.c as JSON
+ *   judge.c   facts become a verdict; verdict.c as JSON; commands.c the arguments of a call
  */
 #ifndef CS_POLICY_INSIDE_H
 #define CS_POLICY_INSIDE_H

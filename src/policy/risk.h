@@ -198,6 +198,15 @@ bool cs_tool_fits(const struct cs_tool_when *when, const struct cs_reached *tool
 /* `patterns` are globs; those that begin with "!" exclude. */
 bool cs_globs_fit(const struct cs_patterns *patterns, struct cs_str text);
 
+/* --- rules.c, judge.c --- */
+
+/* What follows from a level for a principal. */
+enum cs_grant cs_risk_grant(const struct cs_risk_rules *rules, struct cs_str principal,
+                            enum cs_risk level);
+enum cs_risk cs_risk_level_of(const struct cs_case *k, const struct cs_risk_rule *rule);
+struct cs_str cs_risk_reason(const struct cs_case *k, const struct cs_risk_rule *rule,
+                             const struct cs_fact_seen *fact);
+
 /* --- gather.c: the worker's message becomes a case --- */
 
 /* 0; 1: there are more than are here; -1: it cannot be read, and `err` says why. */

@@ -577,6 +577,43 @@ static void a_verdict_is_valid_json(void **state)
     close_world(&w);
 }
 
+static void commands_in_arguments_are_asked_about(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *server, *tool, *arguments, *rule; /* NULL: nothing is asked */
+    } rows_of_calls[] = {
+        {"box", "run_command", "{\"command\":\"rm -rf /\"}", "shell-delete"},
+        {"box", "run_command", "{\"argv\":[\"rm\",\"-rf\",\"/home\"]}", "shell-delete"},
+        {"box", "run_command", "{\"command\":\"rm\",\"args\":[\"-rf\",\"/\"]}", "shell-delete"},
+        {"ssh", "exec", "{\"a\":{\"b\":[{\"c\":\"r''m  -rf /home\"}]}}", "shell-delete"},
+        {"box", "runScript", "{\"t\":\"Please do it now:\\nrm -rf /home\"}", "shell-delete"},
+        {"box", "run_command", "{\"command\":\"ls -l /\"}", NULL},
+        {"box", "run_command", "{\"command\":\"git commit -m 'no rm -rf / any more'\"}", NULL},
+        {"box", "run_command", "{}", NULL},
+        {"box", "run_command", "nonsense", NULL},
+        {"notes", "add", "{\"command\":\"rm -rf /\"}", NULL},
+        {"db", "execute_sql", "{\"command\":\"rm -rf /\"}", NULL},
+    };
+    struct world w;
+    open_world(&w, "");
+    for (size_t i = 0; i < CS_COUNT(rows_of_calls); i++) {
+        struct cs_str server = cs_str(rows_of_calls[i].server),
+                      tool = cs_str(rows_of_calls[i].tool);
+        struct cs_target target = {server, server, tool, tool};
+        struct cs_command c;
+        bool asks = cs_judge_command(w.policy, CS_STR("alice"), &target,
+                                     cs_str(rows_of_calls[i].arguments), &w.arena, &c);
+        if (asks != (rows_of_calls[i].rule != NULL))
+            fail_msg("%s: %.*s", rows_of_calls[i].arguments, CS_STR_ARG(c.rule));
+        if (!asks)
+            continue;
+        assert_true(cs_str_is(c.rule, rows_of_calls[i].rule) && c.reason.len);
+        assert_int_equal(c.then, CS_GRANT_ASK);
+    }
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -591,6 +628,7 @@ int main(void)
         CS_TEST(a_policy_changes_rules),
         CS_TEST(mistakes_are_named_with_their_place),
         CS_TEST(a_verdict_is_valid_json),
+        CS_TEST(commands_in_arguments_are_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
