@@ -39,6 +39,7 @@ struct cs_tool_view cs_guard_view(const struct cs_tool *t)
         .trusted = t->trusted,
         .read_only = t->read_only,
         .destructive = t->destructive,
+        .owns_up = t->owns_up,
         .open_world = t->open_world,
         .standing = standing_of(t),
     };
