@@ -329,7 +329,7 @@ static void what_cannot_be_read_is_asked_for(void **state)
     judge(&w, "{\"facts\": [], \"truncated\": true}");
     assert_int_equal(w.verdict.risk, CS_RISK_HIGH);
     struct cs_limits asked = cs_limits_default();
-    const struct cs_unread unread = {CS_STR("expected \x01 ;"), 3, 4};
+    const struct cs_unread unread = {.why = CS_STR("expected \x01 ;"), .line = 3, .column = 4};
     cs_judge_unreadable(w.policy, &unread, (struct cs_str){0}, &w.c, &asked, &w.arena, &w.verdict);
     assert_int_equal(w.verdict.risk, CS_RISK_HIGH);
     assert_int_equal(w.verdict.findings[0].line, 3);
