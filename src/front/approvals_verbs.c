@@ -28,6 +28,7 @@ struct approvals {
     const char *tenant, *config, *policy_file, *reason, *until, *arguments;
     uint64_t limit;
     bool json, all, yes, session, always, tool, deny;
+    bool approves; /* it is about a yes */
     struct cs_words operands;
     struct cs_choice given;
     struct cs_policy *policy;
@@ -114,17 +115,23 @@ static int take(struct approvals *a, int argc, char **argv, size_t operands, str
     return take_answer(a, err);
 }
 
-/* Who may answer what is a matter of the policy. */
+/* Who may approve what is a matter of the policy. One that cannot be read must not keep anybody
+ * from seeing what waits, or from saying no. */
 static int load_rules(struct approvals *a, struct cs_err *err)
 {
     char config[CS_DATA_PATH];
     struct cs_policy_place place;
-    if (cs_data_config(a->config, config, err) < 0 ||
-        cs_policy_place_find(a->policy_file, config, &place, err) < 0 ||
-        cs_policy_place_load(&place, &a->policy, err) < 0)
-        return -1;
+    bool read = cs_data_config(a->config, config, err) == 0 &&
+                cs_policy_place_find(a->policy_file, config, &place, err) == 0 &&
+                cs_policy_place_load(&place, &a->policy, err) == 0;
     a->rules = cs_policy_approvals(a->policy);
-    return 0;
+    if (read)
+        return 0;
+    fprintf(stderr, "caisson %s: the policy cannot be read%s: ", a->verb->name,
+            a->approves ? ", and who may approve is in it; showing and denying work without" : "");
+    cs_text_safe(stderr, cs_str(err->msg));
+    fputc('\n', stderr);
+    return a->approves ? -1 : 0;
 }
 
 static void on_interrupt(uv_signal_t *h, int number)
@@ -142,8 +149,11 @@ static int run(struct approvals *a, int argc, char **argv, size_t operands,
     a->limit = LIST_DEFAULT;
     if (take(a, argc, argv, operands, &err) < 0)
         return cs_usage_error(a->verb, &err);
-    if (cs_data_dir(dir, &err) < 0 || load_rules(a, &err) < 0)
+    if (cs_data_dir(dir, &err) < 0)
         return cs_verb_failed(a->verb, &err);
+    if (load_rules(a, &err) < 0)
+        return CS_EXIT_USAGE;
+    err = (struct cs_err){0};
     uv_loop_init(&a->loop);
     if (cs_ledger_open(dir, &a->ledger, &err) < 0 ||
         cs_store_open(&a->loop, dir, &a->store, &err) < 0) {
@@ -246,6 +256,8 @@ static void list(struct approvals *a)
 int cs_verb_approvals(const struct cs_verb *verb, int argc, char **argv)
 {
     AUTO_APPROVALS a = {.verb = verb};
+    if (verb->subs && argc > 1 && argv[1][0] != '-')
+        return cs_verb_tools(verb, argc, argv); /* there is no such verb */
     return run(&a, argc, argv, 0, list);
 }
 
@@ -509,7 +521,7 @@ static void approve(struct approvals *a)
 
 int cs_verb_approve(const struct cs_verb *verb, int argc, char **argv)
 {
-    AUTO_APPROVALS a = {.verb = verb};
+    AUTO_APPROVALS a = {.verb = verb, .approves = true};
     return run(&a, argc, argv, 1, approve);
 }
 

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from guarding import Waiting, entries, office, pending
+from guarding import RISKY, Waiting, entries, office, pending
 from harness import table
 from resting import until
 from serving import Daemon
@@ -301,6 +301,24 @@ def test_one_that_goes_with_its_configuration_counts_on(t):
         t.file("policy.json", DENY)
         d.await_said("there are two policies")
         t.true(runs(d), "one of two counts")
+
+
+def test_a_broken_one_keeps_nobody_from_looking_and_denying(t):
+    t.file("caisson.json", "{}")
+    t.file("policy.json", '{"approvals": {"timeout_s": 60}}')
+    with Waiting(t, RISKY, "--input", '{"by": 2}') as w:
+        approval = w.asked()
+        t.file("policy.json", '{"approvals": {"timeout": 60}}')
+        for argv in (("approvals",), ("approvals", "show", approval), ("approvals", "grants")):
+            done = t.caisson(*argv)
+            t.status(done, 0)
+            t.has(done.err, "the policy cannot be read: ")
+            t.has(done.err, "did you mean 'timeout_s'?")
+        done = t.caisson("approve", approval, "--yes")
+        t.status(done, 2)
+        t.has(done.err, "the policy cannot be read, and who may approve is in it; showing and denying work without: ")
+        t.status(t.caisson("deny", approval, "--reason", "not with these rules"), 0)
+        t.has(w.end().err, "not with these rules")
 
 
 def test_one_in_the_configuration_changes_too(t):
