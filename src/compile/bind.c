@@ -159,6 +159,7 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
                        unsigned deep)
 {
     uint32_t lit = from ? cs_reach_literal(r, from) : 0;
+    r->marks[pattern] |= MARK_PATTERN;
     r->marks[lit] |= MARK_EATEN;
     for (uint32_t i = cs_reach_val(r, pattern)->a; i && cs_reach_step(r);) {
         const struct cs_val item = *cs_reach_val(r, i);
@@ -211,6 +212,8 @@ void cs_reach_bind(struct cs_reach *r, uint32_t target, uint32_t from, struct cs
         return;
     case VAL_MEMBER:
         put_member(r, &t, from, w, deep);
+        if (deep > 0 && cs_path_whole(r, w.path))
+            hand_on(r, from, w);
         return;
     default: {
         uint32_t place = cs_spot_of(r, target, 0);

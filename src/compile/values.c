@@ -45,7 +45,10 @@ uint32_t cs_value(struct cs_parser *p, enum cs_ex ex)
 
 uint32_t cs_assigned(struct cs_parser *p, uint32_t target, uint32_t value)
 {
-    return target && value ? cs_val(p, VAL_ASSIGN, target, value, 0) : value;
+    if (!target || !value)
+        return value;
+    p->vals.at[target].flags |= VAL_TARGET;
+    return cs_val(p, VAL_ASSIGN, target, value, 0);
 }
 
 void cs_own_member(struct cs_parser *p, uint32_t name, uint32_t value)

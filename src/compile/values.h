@@ -40,10 +40,11 @@ enum cs_val_kind {
 };
 
 enum cs_val_flag {
-    VAL_SPREAD = 1, /* an item: ...x */
-    VAL_NAMED = 2,  /* an item: b is a name */
-    VAL_READ = 4,   /* a getter: its value is what it returns */
-    VAL_CLASS = 8,  /* a constructor */
+    VAL_SPREAD = 1,  /* an item: ...x */
+    VAL_NAMED = 2,   /* an item: b is a name */
+    VAL_READ = 4,    /* a getter: its value is what it returns */
+    VAL_CLASS = 8,   /* a constructor */
+    VAL_TARGET = 16, /* it is assigned to */
 };
 
 /* Nodes that are always there. From VALUE_FIRST on they say where something comes from. */
