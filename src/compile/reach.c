@@ -210,7 +210,9 @@ static void look_at(struct cs_reach *r, uint32_t node)
         break;
     case VAL_ASSIGN:
         r->quiet = false;
-        if (v.b >= VALUE_FIRST)
+        if (v.c)
+            cs_reach_bind(r, v.a, 0, (struct cs_flow){.from = r->at[v.b].from}, 0);
+        else if (v.b >= VALUE_FIRST)
             cs_reach_bind(r, v.a, v.b, r->at[v.b], 0);
         w = r->at[v.b];
         break;
@@ -230,6 +232,7 @@ static void look_at(struct cs_reach *r, uint32_t node)
     case VAL_NOT:
     case VAL_FN:
     case VAL_ITEM:
+    case VAL_KEY:
         break;
     }
     r->at[node] = w;

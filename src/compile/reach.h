@@ -43,6 +43,7 @@ enum cs_path_special {
     SPECIAL_INTO,    /* Object.assign(x, y): y into x */
     SPECIAL_REQUIRE,
     SPECIAL_HOUSE, /* caisson */
+    SPECIAL_FILES, /* files and what else outlives a program: one place */
     SPECIAL_NAMED, /* caisson.callTool("server", "tool", x), and what is made of it */
 };
 
