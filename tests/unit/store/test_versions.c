@@ -49,6 +49,8 @@ static void what_version_1_had_is_there(void **state)
     assert_int_equal(f->count, 2);
     assert_str_is(f->artifacts[0].kind, "stdout");
     assert_str_is(f->artifacts[1].kind, "result");
+    /* What had come in when it was made is not known. */
+    assert_non_null(strstr(f->artifacts[1].came.at, "\"labels\":3"));
     assert_string_equal(f_sql(f, "SELECT bytes || ' ' || files FROM kept WHERE tenant = 'default'"),
                         "1300 2");
     /* Its number goes on where it was. */
