@@ -271,7 +271,7 @@
                    " WHERE server = ?4 AND entry = ?5 AND tool = ?6")                              \
     X(SEEN_AGAIN, "UPDATE tools_seen SET seen = ? WHERE server = ? AND entry = ? AND seen < ?")    \
     X(SEEN_END, "DELETE FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")              \
-    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = ''"                       \
+    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = '', server_since = since" \
                  " WHERE server = ? AND tool = ? AND definition = ?")                              \
     X(OLD_SEEN, "DELETE FROM tools_seen WHERE seen < ?")
 
