@@ -20,7 +20,7 @@ static const struct {
 } reasons[] = {
     {CS_WHY_POLICY, "tools.ask"},          {CS_WHY_CHANGED, "tools.changed"},
     {CS_WHY_YOUNG, "tools.young"},         {CS_WHY_FLOW, "flows"},
-    {CS_WHY_VALUES, "privacy.detokenize"},
+    {CS_WHY_VALUES, "privacy.detokenize"}, {CS_WHY_COMMAND, "command"},
 };
 
 static void put_text(struct cs_json_writer *w, const char *key, struct cs_str text)
@@ -147,6 +147,8 @@ void cs_bound_question(const struct cs_question_want *want, struct cs_buf *out)
         for (size_t i = 0; i < CS_COUNT(reasons); i++)
             if (want->reasons & reasons[i].why)
                 cs_json_put_z(&w, reasons[i].name);
+        if (want->command.len)
+            cs_json_put_str(&w, want->command);
         cs_json_close(&w, ']');
         put_arguments(&w, want->call);
     }

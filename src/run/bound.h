@@ -21,11 +21,12 @@ struct cs_question_want;
 
 /* Why it is asked about a call. A grant is good for those that its card had. */
 enum cs_why {
-    CS_WHY_POLICY = 1,  /* tools.ask */
-    CS_WHY_CHANGED = 2, /* the tool's definition */
-    CS_WHY_YOUNG = 4,   /* the tool */
-    CS_WHY_FLOW = 8,    /* what has come in, and where it would go */
-    CS_WHY_VALUES = 16, /* privacy.detokenize */
+    CS_WHY_POLICY = 1,   /* tools.ask */
+    CS_WHY_CHANGED = 2,  /* the tool's definition */
+    CS_WHY_YOUNG = 4,    /* the tool */
+    CS_WHY_FLOW = 8,     /* what has come in, and where it would go */
+    CS_WHY_VALUES = 16,  /* privacy.detokenize */
+    CS_WHY_COMMAND = 32, /* what it is told to run; by which rule is one of the reasons, too */
 };
 
 /* Of a question. */

@@ -24,7 +24,8 @@ struct cs_question_want {
     const struct cs_gate_call *call; /* NULL: the whole program */
     enum cs_risk risk;
     struct cs_str why, rule;
-    unsigned reasons;          /* enum cs_why, of a call */
+    unsigned reasons;          /* enum cs_why, of a call; */
+    struct cs_str command;     /* and the rule that its command breaks */
     struct cs_str card;        /* JSON; made by card.c */
     unsigned char binding[32]; /* of exactly this */
     unsigned char scope[32];   /* of what a grant for a session or program would cover */
