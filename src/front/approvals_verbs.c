@@ -347,11 +347,13 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
 /* In the words of GET /grants. */
 static void put_grant(struct cs_json_writer *w, const struct cs_grant_row *g)
 {
+    CS_AUTO_ARENA struct cs_arena arena = {0};
     char moment[CS_TIME_TEXT];
     cs_json_open(w, '{');
     put_text(w, "id", g->id);
     put_text(w, "scope", g->scope);
     put_text(w, "principal", g->principal);
+    put_text(w, "actor_type", g->actor);
     put_text(w, "session_id", g->session);
     put_text(w, "server", g->server);
     put_text(w, "tool", g->tool);
@@ -359,11 +361,31 @@ static void put_grant(struct cs_json_writer *w, const struct cs_grant_row *g)
         cs_json_key(w, "arguments");
         cs_json_put_raw(w, g->arguments);
     }
+    put_text(w, "match", cs_grant_match(g, &arena));
     put_text(w, "by", g->by);
     put_text(w, "approval_id", g->approval);
     put_text(w, "created_at", cs_str(cs_time_text_ms(g->created, moment)));
     put_text(w, "expires_at", cs_str(cs_time_text_ms(g->expires, moment)));
     cs_json_close(w, '}');
+}
+
+/* "mail/send {"to":"a"} and whatever else" */
+static void put_what(const struct cs_grant_row *g, struct cs_buf *what)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_str match = cs_grant_match(g, &arena);
+    if (!g->tool.len) {
+        cs_buf_printf(what, "%s%.*s",
+                      g->session.len ? "session " : "exactly the program of its approval",
+                      CS_STR_ARG(g->session));
+        return;
+    }
+    cs_buf_printf(what, "%.*s/%.*s ", CS_STR_ARG(g->server), CS_STR_ARG(g->tool));
+    if (cs_str_is(match, "any"))
+        cs_buf_puts(what, "with any arguments");
+    else
+        cs_buf_printf(what, "%.*s%s", CS_STR_ARG(g->arguments),
+                      cs_str_is(match, "these") ? " and whatever else" : "");
 }
 
 static void print_grants(const struct cs_grant_row *rows, size_t count)
@@ -376,13 +398,7 @@ static void print_grants(const struct cs_grant_row *rows, size_t count)
         const struct cs_grant_row *g = &rows[i];
         CS_AUTO_BUF struct cs_buf what = {0};
         char until[CS_TIME_TEXT];
-        if (g->tool.len)
-            cs_buf_printf(&what, "%.*s/%.*s %.*s", CS_STR_ARG(g->server), CS_STR_ARG(g->tool),
-                          CS_STR_ARG(g->arguments));
-        else
-            cs_buf_printf(&what, "%s%.*s",
-                          g->session.len ? "session " : "exactly the program of its approval",
-                          CS_STR_ARG(g->session));
+        put_what(g, &what);
         struct cs_str cells[] = {
             g->id,
             g->scope,
