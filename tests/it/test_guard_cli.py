@@ -154,7 +154,7 @@ def test_a_long_program_says_what_is_not_shown(t):
     with Waiting(t, "\n".join(lines) + "\nreturn f()", *BY_TWO) as w:
         approval = w.asked()
         status, seen = t.on_a_terminal("approve", approval, env=PLAIN, columns=200,
-                                       answers=[("lines not shown", ""), (KEY, "d"), ("a119 = 119", ""), (KEY, "y")])
+                                       answers=[("lines left out", ""), (KEY, "d"), ("a119 = 119", ""), (KEY, "y")])
         t.equal(status, 0, "exit status")
         t.has(seen, ">   81", "the marked line")
         w.end()
