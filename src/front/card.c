@@ -381,8 +381,13 @@ static void put_annotations(struct view *v, struct cs_json_val annotations)
 {
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
-    bool more = false, trusted = false, is;
+    bool more = false, trusted = false, declared = true, is;
     cs_json_bool(cs_json_get(annotations, "trusted"), &trusted);
+    cs_json_bool(cs_json_get(annotations, "declared"), &declared);
+    if (!declared) {
+        fputs("    annotations: it declares none\n", v->f);
+        return;
+    }
     while (cs_json_next(annotations, &it, &key, &item)) {
         if (cs_json_is(key, "trusted") || cs_json_is(key, "declared") || !cs_json_bool(item, &is) ||
             !is)
