@@ -22,7 +22,8 @@ struct call {
     uint64_t from;     /* in its arguments */
     uint64_t can;      /* tools among them, in any form */
     uint64_t fns_from; /* what functions among them return */
-    uint32_t path;     /* of what import().then() passes on */
+    uint64_t fns_can;
+    uint32_t path; /* of what import().then() passes on */
     bool fns;
     struct cs_flow result;
 };
@@ -75,8 +76,9 @@ static void gather(struct cs_reach *r, struct call *c, bool keeps)
         uint32_t node = cs_reach_val(r, i)->a;
         if (cs_reach_val(r, node)->kind == VAL_FN)
             continue;
+        r->marks[node] |= MARK_EATEN;
         c->from |= r->at[node].from;
-        c->can |= keeps ? cs_hand_out(r, node, 0) : r->at[node].can;
+        c->can |= keeps ? cs_hand_out(r, node) : r->at[node].can;
     }
 }
 
@@ -104,6 +106,11 @@ static void call_local(struct cs_reach *r, uint32_t fn, struct call *c)
         }
         i = param.c;
     }
+    if (r->arguments_used) {
+        struct call all = {.args = c->args};
+        gather(r, &all, true);
+        cs_spot_put_some(r, r->args, (struct cs_flow){.from = all.from, .can = all.can});
+    }
     if (v.flags & VAL_CLASS)
         c->result = cs_flow_join(r, c->result, cs_spot_read(r, r->self));
     else if (c->result.from || c->result.can || c->result.path)
@@ -118,8 +125,12 @@ static void call_back(struct cs_reach *r, uint32_t fn, struct call *c)
     struct cs_flow w = {.from = c->from, .can = c->can, .path = c->path};
     c->fns = true;
     c->fns_from |= cs_fn_returned(r, fn).from;
+    if (r->returns_hold)
+        c->fns_can |= cs_hand_out_spot(r, cs_fn_returns(r, fn));
     for (uint32_t i = cs_reach_val(r, fn)->a; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
         cs_reach_bind(r, cs_reach_val(r, i)->a, 0, w, 0);
+    if (r->arguments_used)
+        cs_spot_put_some(r, r->args, w);
 }
 
 static bool is_one_of(const struct cs_str *list, size_t count, struct cs_str name)
@@ -201,7 +212,7 @@ static void call_unknown(struct cs_reach *r, struct call *c)
     if (callee.kind == VAL_MEMBER) {
         self = r->at[callee.a];
         if (!self.path)
-            self.can |= cs_hand_out(r, callee.a, 0);
+            self.can |= cs_hand_out(r, callee.a);
         name = r->p->names.at[callee.b].text;
         if (cs_reach_val(r, callee.a)->kind == VAL_IMPORT)
             c->path = self.path;
@@ -213,10 +224,12 @@ static void call_unknown(struct cs_reach *r, struct call *c)
         c->from |= c->fns_from;
         call_backs(r, c);
     }
+    c->can |= c->fns_can | r->at[c->callee].can;
     /* Tools that are passed on are called with the rest. */
     if (c->can)
         sink(r, c->can, c->from, c->pos);
     into.from |= c->fns_from;
+    into.can |= c->fns_can;
     if (callee.kind == VAL_MEMBER)
         call_changes(r, c, name, into);
     c->result = unknown_result(c, name, self.from);
@@ -240,7 +253,7 @@ static bool call_indirect(struct cs_reach *r, struct call *c)
     inner.fns = false;
     if (!each_fn(r, callee.a, 0, call_back, &inner))
         return false;
-    c->result = (struct cs_flow){.from = inner.fns_from | w.from, .can = w.can};
+    c->result = (struct cs_flow){.from = inner.fns_from | w.from, .can = w.can | inner.fns_can};
     return true;
 }
 
@@ -296,6 +309,13 @@ static struct cs_flow call_methods(struct cs_reach *r, struct call c)
     return c.result;
 }
 
+/* new f(): what f returns, or its this. */
+static struct cs_flow made(struct cs_reach *r, struct cs_flow w)
+{
+    struct cs_flow self = cs_spot_read(r, r->self);
+    return w.from || w.can || w.path ? cs_flow_join(r, w, self) : self;
+}
+
 struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node)
 {
     const struct cs_val v = *cs_reach_val(r, node);
@@ -326,7 +346,7 @@ struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node)
             sink(r, callee.can, c.from, c.pos);
             c.result.from |= callee.can;
         }
-        return c.result;
+        return v.kind == VAL_NEW ? made(r, c.result) : c.result;
     }
     also = cs_flow_join(r, call_methods(r, c), also);
     call_unknown(r, &c);

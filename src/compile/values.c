@@ -59,6 +59,10 @@ void cs_own_member(struct cs_parser *p, uint32_t name, uint32_t value)
 uint32_t cs_fn_begin(struct cs_parser *p, struct cs_fn_state *s, uint32_t pos)
 {
     s->outer = p->fn;
+    s->branch = cs_branch(p);
+    s->returns = p->returns;
+    s->returned = p->returned;
+    p->returns = p->returned = 0;
     cs_loop_begin(p, &s->frame, LOOP_FUNCTION, K_NONE);
     return p->fn = cs_val(p, VAL_FN, 0, 0, pos);
 }
@@ -67,6 +71,10 @@ void cs_fn_end(struct cs_parser *p, const struct cs_fn_state *s)
 {
     p->val = p->fn;
     p->fn = s->outer;
+    p->func_body = p->returns == 1 ? p->returned : 0;
+    p->branch = s->branch;
+    p->returns = s->returns;
+    p->returned = s->returned;
     cs_loop_end(p, &s->frame);
 }
 
