@@ -94,19 +94,6 @@ def test_what_waits_says_that_it_does(t):
     t.has(seen, "waiting for a person, ", "the terminal")
 
 
-def test_a_list_that_is_cut_says_so(t):
-    with Daemon(t) as d:
-        for i in range(3):
-            begin(t, d, RISKY + " // %d" % i, inputs={"by": 2})
-        asked(t, 3)
-        t.has(t.caisson("approvals", "--limit", "2").err, "There are more than these 2", "the list")
-        t.lacks(t.caisson("approvals").out, "There are more", "the list")
-        listed = t.caisson("approvals", "--limit", "2", "-o", "json").json()
-        t.equal((len(listed["approvals"]), listed["complete"]), (2, False), "the list")
-        t.equal(t.caisson("approvals", "-o", "json").json()["complete"], True, "the list")
-    t.has(t.caisson("approvals", "lst").err, "'lst' is none of its verbs: ", "stderr")
-
-
 def test_leaving_the_question_leaves_it_to_others(t):
     def elsewhere():
         approval = asked(t)[0]
