@@ -103,19 +103,6 @@ static int take_answer(struct approvals *a, struct cs_err *err)
     return 0;
 }
 
-static int wrong_words(const struct approvals *a, size_t operands, struct cs_err *err)
-{
-    CS_AUTO_BUF struct cs_buf verbs = {0};
-    if (operands)
-        return cs_fail(err, CS_INVALID, "it takes one ID");
-    for (const struct cs_verb *v = a->verb->subs; v && v->name; v++)
-        cs_buf_printf(&verbs, "%s%s", verbs.len ? ", " : "", cs_verb_word(v));
-    if (!verbs.len)
-        return cs_fail(err, CS_INVALID, "it takes no ID");
-    return cs_fail(err, CS_INVALID, "'%s' is none of its verbs: %s", a->operands.at[0],
-                   cs_buf_cstr(&verbs));
-}
-
 static int take(struct approvals *a, int argc, char **argv, size_t operands, struct cs_err *err)
 {
     const struct cs_bind binds[] = {{"tenant", CS_BIND_TEXT, &a->tenant},
@@ -135,7 +122,7 @@ static int take(struct approvals *a, int argc, char **argv, size_t operands, str
     if (cs_args_bind(a->verb, argc, argv, binds, &a->operands, err) < 0)
         return -1;
     if (a->operands.count != operands)
-        return wrong_words(a, operands, err);
+        return cs_fail(err, CS_INVALID, operands ? "it takes one ID" : "it takes no ID");
     if (a->limit == 0 || a->limit > LIST_MOST)
         return cs_fail(err, CS_INVALID, "--limit is from 1 to %d", LIST_MOST);
     return take_answer(a, err);
