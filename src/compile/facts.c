@@ -80,6 +80,8 @@ void cs_fact_add(struct cs_parser *p, int kind, struct cs_str name, const char *
 {
     char cut[40];
     struct cs_fact f = {.kind = (enum cs_fact_kind)kind, .line = pos};
+    if (kind == CS_FACT_CODE)
+        cs_reach_code(p, name, via, pos);
     f.key = cs_utf8_cut(key, CS_FACT_NAME_BYTES);
     if (name.len > CS_FACT_NAME_BYTES) {
         snprintf(cut, sizeof cut, "%s+cut", via);

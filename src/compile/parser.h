@@ -596,6 +596,8 @@ struct cs_run {
 void cs_run_operand(struct cs_parser *p, struct cs_run *run, const struct cs_token *op);
 uint32_t cs_run_end(struct cs_parser *p, struct cs_run *run);
 
+/* left.c: code is made. What nobody has read may reach any tool. */
+void cs_reach_code(struct cs_parser *p, struct cs_str name, const char *via, uint32_t pos);
 /* facts.c */
 void cs_facts(struct cs_parser *p, struct cs_compiled *out);
 

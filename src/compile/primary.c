@@ -41,7 +41,7 @@ uint32_t cs_arguments(struct cs_parser *p)
     while (p->tok.kind != T_RPAREN) {
         bool spread = cs_eat(p, T_ELLIPSIS);
         enum cs_ex ex = cs_assign(p);
-        cs_item(p, &args, args.count ? p->val : cs_value(p, ex), 0, spread ? VAL_SPREAD : 0);
+        cs_item(p, &args, args.count < 2 ? cs_value(p, ex) : p->val, 0, spread ? VAL_SPREAD : 0);
         *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         p->cands.len = mark;
         if (!cs_eat(p, T_COMMA))

@@ -24,6 +24,21 @@ static void put_message(struct cs_json_writer *w, const char *key, struct cs_str
     cs_json_close(w, '}');
 }
 
+/* The reason of a rule as it is without a program: "makes code at run time (...)". */
+static void put_general(struct cs_str reason, struct cs_buf *out)
+{
+    while (reason.len) {
+        const char *open = memchr(reason.at, '{', reason.len);
+        const char *end = open ? memchr(open, '}', reason.len - (size_t)(open - reason.at)) : NULL;
+        size_t plain = end ? (size_t)(open - reason.at) : reason.len;
+        cs_buf_put(out, reason.at, plain);
+        if (!end)
+            return;
+        cs_buf_puts(out, "...");
+        reason = cs_strn(end + 1, reason.len - (size_t)(end + 1 - reason.at));
+    }
+}
+
 static void put_rules(struct cs_json_writer *w, const struct cs_policy *policy)
 {
     struct cs_rule_view r;
@@ -32,7 +47,9 @@ static void put_rules(struct cs_json_writer *w, const struct cs_policy *policy)
     for (size_t i = 0; cs_risk_rule_at(policy, i, &r); i++) {
         cs_json_open(w, '{');
         put(w, "id", r.id);
-        put_message(w, "shortDescription", r.reason);
+        CS_AUTO_BUF struct cs_buf reason = {0};
+        put_general(r.reason, &reason);
+        put_message(w, "shortDescription", cs_buf_str(&reason));
         put_message(w, "help", r.mitigation.len ? r.mitigation : r.reason);
         cs_json_key(w, "defaultConfiguration");
         cs_json_open(w, '{');

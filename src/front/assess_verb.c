@@ -184,7 +184,8 @@ void cs_assess_print(const struct cs_assess_args *a, const struct cs_verdict *v)
     print_reach(v);
     print_list("permissions", v->permissions, v->permission_count);
     printf("%s%s%s: %s (", cs_text_style(colour, level_styles[v->risk]), cs_risk_name(v->risk),
-           cs_text_style(colour, "\033[0m"), actions[v->action]);
+           cs_text_style(colour, "\033[0m"),
+           v->unread ? "it cannot run as it is" : actions[v->action]);
     cs_text_safe(stdout, v->rule);
     puts(")");
     print_list("limits:", v->mitigations,
@@ -217,11 +218,14 @@ static int read_code(struct words *w, struct cs_err *err)
     CS_AUTO_FD int fd = strcmp(a->file, "-") == 0 ? dup(0) : open(a->file, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         cs_fail_errno(err, "'%s'", a->file);
-    if (fd < 0 || cs_file_read_fd(fd, CS_CODE_MAX, &a->code, err) < 0) {
-        err->code = CS_INVALID;
-        return -1;
+    else if (cs_file_read_fd(fd, CS_CODE_MAX, &a->code, err) == 0)
+        return 0;
+    else if (err->code == CS_LIMIT) { /* what was read is more than the judge takes: he says so */
+        *err = (struct cs_err){0};
+        return 0;
     }
-    return 0;
+    err->code = CS_INVALID;
+    return -1;
 }
 
 static int take_words(struct words *w, const struct cs_verb *verb, int argc, char **argv,

@@ -110,7 +110,8 @@ void cs_deciding_prompt(const struct cs_deciding *d, struct cs_buf *out)
         cs_buf_puts(out, "until when? 2h, 7d, 2026-12-31 (Enter: 30d): ");
         break;
     case ARGUMENTS:
-        cs_buf_puts(out, "arguments that must be equal, as a JSON object (Enter: exactly these): ");
+        cs_buf_puts(
+            out, "arguments that must be equal, as a JSON object, or any (Enter: exactly these): ");
         break;
     }
 }
@@ -217,11 +218,12 @@ int cs_deciding_until(const char *text, int64_t *ms, struct cs_err *err)
 int cs_deciding_arguments(struct cs_str text, struct cs_err *err)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
-    if (!text.len)
+    if (!text.len || cs_str_is(text, "any"))
         return 0;
     if (cs_json_parse(text, NULL, &doc, err) < 0)
         return -1;
     if (cs_json_type(cs_json_root(&doc)) != CS_JSON_OBJECT)
-        return cs_fail(err, CS_INVALID, "the arguments are a JSON object, like {\"to\": \"a\"}");
+        return cs_fail(err, CS_INVALID,
+                       "the arguments are a JSON object, like {\"to\": \"a\"}, or any");
     return 0;
 }

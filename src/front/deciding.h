@@ -32,7 +32,7 @@ bool cs_deciding_line(struct cs_deciding *d, struct cs_str line, struct cs_choic
 
 /* "30d" is in thirty days; else a date, perhaps with a time, in UTC. It must be to come. */
 int cs_deciding_until(const char *text, int64_t *ms, struct cs_err *err);
-/* A JSON object, or empty. */
+/* A JSON object, or any, or empty. */
 int cs_deciding_arguments(struct cs_str text, struct cs_err *err);
 
 #endif

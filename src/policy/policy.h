@@ -30,6 +30,7 @@ struct cs_evident_flow;
 
 /* What is thought of a program before it runs: judge.h. */
 struct cs_verdict {
+    bool unread;  /* it was not read to its end: as it is, nothing of it can run */
     bool allowed; /* `action` is not DENY; a person may still have to say so */
     enum cs_risk risk;
     enum cs_grant action; /* ASK: a person decides */

@@ -24,8 +24,10 @@
  * The binding is SHA-256 over the canonical JSON of all that the answer is about: code, modules,
  * inputs, limits, principal, session, language; of a call also server, tool, arguments and the
  * tool's definition; of a program the definitions of all tools that it can reach. Anything else,
- * another binding: it is asked again. A grant for a session or a program binds the same without
- * inputs and session (program) or without the arguments' occurrence; see cs_approval_scope.
+ * another binding: it is asked again. A grant for a program, or for one in a session, binds the
+ same
+ * without inputs and session; one for a tool its definition, the values of arguments, why it was
+ * asked, and which data would have gone (run/bound.h). Each binds who asks, and through which door.
  */
 #ifndef CS_RUN_APPROVALS_H
 #define CS_RUN_APPROVALS_H
@@ -50,7 +52,8 @@ bool cs_approval_answer_parse(struct cs_str word, enum cs_approval_answer *answe
 struct cs_decision {
     enum cs_approval_answer answer;
     struct cs_str arguments; /* of TOOL (and of SESSION for a call): JSON object of members that
-                              * must be equal; empty: exactly these arguments */
+                              * must be equal, as the card has them; "any": no matter; empty:
+                              * exactly these arguments */
     int64_t until;           /* of TOOL; 0: 30 days */
     struct cs_str reason;    /* the program gets it as the error; at most 500 bytes */
     struct cs_caller who;
@@ -68,6 +71,10 @@ typedef void cs_approval_decided(void *ctx, const struct cs_err *err,
 void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *rules,
                         struct cs_str id, const struct cs_decision *decision,
                         cs_approval_decided *done, void *ctx);
+
+/* What its arguments are compared with: "exact" exactly those, "these" those that it names, "any"
+ * no matter; empty: of a program. In the arena. */
+struct cs_str cs_grant_match(const struct cs_grant_row *grant, struct cs_arena *arena);
 
 /* Data of the entry "tool.looked", for whoever else lets a person look. */
 void cs_approval_looked_data(struct cs_str server, struct cs_str tool,

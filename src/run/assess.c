@@ -149,6 +149,7 @@ static void not_read(struct assessing *a, struct cs_str report)
         cs_json_i64(cs_json_get(root, "column"), &column);
         if (message.len)
             unread.why = message;
+        unread.instead = cs_json_str(cs_json_get(root, "suggestion"), &a->arena);
         if (line > 0 && line < INT32_MAX && column >= 0 && column < INT32_MAX) {
             unread.line = (uint32_t)line;
             unread.column = (uint32_t)column;

@@ -14,6 +14,7 @@ struct listing {
     const struct cs_fact **seen; /* by content */
     uint32_t mask, count;
     bool truncated;
+    bool makes_code; /* eval, Function and the like are among them */
 };
 
 static uint32_t mix(uint32_t h, struct cs_str s)
@@ -67,13 +68,28 @@ static void put_fact(struct cs_json_writer *w, const struct cs_module *m, const 
     cs_json_close(w, '}');
 }
 
+/* Imports at run time are no matter of the engine. */
+static bool makes_code(const struct cs_fact *f)
+{
+    return f->kind == CS_FACT_CODE && !cs_str_starts(f->name, "import");
+}
+
+/* Written by the daemon for a server: every tool of it is called there, and none because of that.
+ */
+static bool is_generated(const struct cs_module *m)
+{
+    return cs_str_starts(m->path, "/mcp-servers/");
+}
+
 static void put_module(struct listing *l, const struct cs_module *m)
 {
     const struct cs_compiled *c = &m->compiled;
     struct cs_buf *out = l->w->out;
     l->truncated |= c->facts_cut;
     for (uint32_t i = 0; i < c->fact_count; i++) {
-        if (repeated(l, &c->facts[i]))
+        const struct cs_fact *f = &c->facts[i];
+        if (((f->kind == CS_FACT_TOOL || f->kind == CS_FACT_FLOW) && is_generated(m)) ||
+            repeated(l, f))
             continue;
         if (l->count == CS_FACTS_MOST ||
             out->len > CS_FACTS_BYTES - ENVELOPE - 24 * CS_FACT_NAME_BYTES) {
@@ -81,7 +97,8 @@ static void put_module(struct listing *l, const struct cs_module *m)
             return;
         }
         l->count++;
-        put_fact(l->w, m, &c->facts[i]);
+        l->makes_code |= makes_code(f);
+        put_fact(l->w, m, f);
     }
 }
 
@@ -133,17 +150,19 @@ static uint64_t longest_line(struct cs_str text)
     return longest;
 }
 
-void cs_modules_facts(struct cs_buf *json)
+bool cs_modules_facts(struct cs_buf *json)
 {
     uint32_t files = 0, facts = 0;
-    uint64_t longest = 0;
+    uint64_t longest = 0, bytes = 0;
     struct cs_json_writer writer = CS_JSON_WRITER(json), *w = &writer;
     cs_json_open(w, '{');
     cs_json_key(w, "language");
     cs_json_put_z(w, "typescript");
     for (uint32_t i = 0; i < cs_modules.count; i++) {
         const struct cs_module *m = &cs_modules.modules[i];
-        uint64_t line = m->builtin ? 0 : longest_line(m->text);
+        bool own = !m->builtin && !is_generated(m);
+        uint64_t line = own ? longest_line(m->text) : 0;
+        bytes += own ? m->text.len : 0;
         files += !m->builtin;
         facts += m->compiled.fact_count;
         longest = line > longest ? line : longest;
@@ -161,7 +180,7 @@ void cs_modules_facts(struct cs_buf *json)
     cs_json_key(w, "modules");
     cs_json_put_u64(w, files);
     cs_json_key(w, "source_bytes");
-    cs_json_put_u64(w, cs_modules.text_bytes);
+    cs_json_put_u64(w, bytes);
     put_hash(w);
     cs_json_key(w, "longest_line");
     cs_json_put_u64(w, longest);
@@ -170,4 +189,5 @@ void cs_modules_facts(struct cs_buf *json)
         cs_json_put_bool(w, true);
     }
     cs_json_close(w, '}');
+    return l.makes_code;
 }

@@ -111,6 +111,8 @@ enum cs_want { CS_WANT_NOTHING, CS_WANT_TEXT, CS_WANT_BYTES, CS_WANT_JSON, CS_WA
 JSValueRef cs_host_call(enum cs_entry entry, size_t argc, const JSValueRef argv[],
                         JSValueRef *exception);
 JSValueRef cs_host_eval(struct cs_str source, const char *name, JSValueRef *exception);
+/* Out of text, by eval, Function and the like: not unless the verdict was about that. */
+void cs_host_let_make_code(bool may);
 JSValueRef cs_host_number(double v);
 JSValueRef cs_host_string(struct cs_str s);
 /* Deeper than `depth`, or no JSON: NULL, and `err` says which. */
@@ -143,7 +145,8 @@ void cs_modules_answer(const struct cs_frame *frame);
 bool cs_modules_loading(void);
 /* After loading: -1 and the error's JSON if something of the static graph is missing or wrong. */
 int cs_modules_check(struct cs_buf *error);
-void cs_modules_facts(struct cs_buf *json);
+/* facts.c. True: among what was listed is that code is made out of text. */
+bool cs_modules_facts(struct cs_buf *json);
 void cs_modules_run(void); /* links and starts the program */
 /* Starts the bodies whose turn it is. `drained`: no microtask is left, so a body that has not
  * ended by now waits for an event, and others need not wait for it. */

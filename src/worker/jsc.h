@@ -8,6 +8,7 @@
 #define CS_WORKER_JSC_H
 
 #include <JavaScriptCore/JavaScript.h>
+#include <stdbool.h>
 
 /* Holding the lock over several calls delays the microtasks until the last unlock. */
 void JSLock(JSContextRef ctx);
@@ -19,5 +20,7 @@ JSStringRef JSStringCreateWithCharactersNoCopy(const JSChar *chars, size_t len);
 JSObjectRef JSObjectGetProxyTarget(JSObjectRef object);
 void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef ctx, JSObjectRef function,
                                                   JSValueRef *exception);
+/* eval, Function and its likes; where they are off they throw an EvalError that says `message`. */
+void JSGlobalContextSetEvalEnabled(JSGlobalContextRef ctx, bool enabled, JSStringRef message);
 
 #endif

@@ -388,15 +388,17 @@ static void load_modules(void)
         cs_serve_done(CS_OUTCOME_ERROR, cs_buf_str(&json));
 }
 
-static void send_facts(void)
+/* True: the daemon has been told that the program makes code out of text. */
+static bool send_facts(void)
 {
     CS_AUTO_BUF struct cs_buf json = {0};
-    cs_modules_facts(&json);
+    bool makes_code = cs_modules_facts(&json);
     size_t mark = cs_frame_begin(&w->out, CS_MSG_FACTS, 0, 0);
     cs_put_str(&w->out, cs_buf_str(&json));
     cs_frame_end(&w->out, mark);
     cs_bridge_send(&w->out);
     sent(CS_MSG_FACTS);
+    return makes_code;
 }
 
 static void await_verdict(void)
@@ -486,8 +488,10 @@ void cs_worker_serve(int sock)
     struct cs_frame program = wait_frame();
     read_program(&program);
     load_modules();
-    send_facts();
+    bool makes_code = send_facts();
     await_verdict();
+    if (makes_code)
+        cs_host_let_make_code(true);
     run();
     _exit(0);
 }
