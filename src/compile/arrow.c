@@ -30,7 +30,7 @@ static void parameter_rest(struct cs_parser *p, struct cs_group *g)
 
 static void elements(struct cs_parser *p, struct cs_group *g)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, mark = p->stack.len;
     struct cs_items list = {0};
     g->group_only = true;
     while (p->tok.kind != T_RPAREN) {
@@ -45,7 +45,13 @@ static void elements(struct cs_parser *p, struct cs_group *g)
         } else {
             g->ex = cs_assign(p);
         }
+        uint32_t node = p->node;
+        if (g->ex == EX_ASSIGN || g->ex == EX_PATTERN || g->ex == EX_REF) {
+            cs_node_element(p, g->ex);
+            node = p->node;
+        }
         parameter_rest(p, g);
+        *CS_PUSH(&p->stack) = node | (rest ? CS_SPREAD : 0);
         cs_item(p, &list, p->val, 0, rest ? VAL_SPREAD : 0);
         count++;
         g->group_only = false;
@@ -57,6 +63,24 @@ static void elements(struct cs_parser *p, struct cs_group *g)
         g->ex = EX_OTHER;
     g->items = list.first;
     g->val = p->val;
+    /* Most parentheses hold one expression, which needs no list. */
+    g->only = count == 1 ? p->stack.at[mark] : 0;
+    if (count == 1)
+        p->stack.len = mark;
+    g->list = cs_node_list(p, mark);
+}
+
+/* The parameters are what the arguments are put into. */
+static uint32_t holes(struct cs_parser *p, const struct cs_group *g)
+{
+    uint32_t count = g->only ? 1 : cs_list_len(p, g->list), mark = p->stack.len;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = g->only ? g->only : cs_list_at(p, g->list, i);
+        uint32_t hole = cs_node_hole(p, NODE_MAYBE);
+        cs_node_take(p, node & ~CS_SPREAD, hole);
+        *CS_PUSH(&p->stack) = hole | (node & CS_SPREAD);
+    }
+    return cs_node_list(p, mark);
 }
 
 /*
@@ -94,6 +118,8 @@ static void arrow_body(struct cs_parser *p, bool async, uint32_t parameters)
         uint32_t mark = p->cands.len;
         cs_assign(p);
         cs_returned(p, p->val);
+        p->returns = 1;
+        p->returned = p->node;
         p->cands.len = mark;
     }
     cs_fn_end(p, &state);
@@ -104,7 +130,9 @@ static void arrow_rest(struct cs_parser *p, const struct cs_group *g)
 {
     if (p->tok.nl)
         cs_syntax_error(p, p->tok.start, "", "'=>' cannot start a line");
+    uint32_t params = holes(p, g);
     arrow_body(p, g->async, g->items);
+    p->func_params = params;
 }
 
 /* In a ? (b) : c => d the colon is that of the conditional, unless one more follows. */
@@ -148,6 +176,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
         .opened = p->tok.start, .cands = p->cands.len, .async = async, .generic = generic};
     g.scope = cs_scope_open(p, false);
     p->ctx &= ~(uint32_t)(CTX_NO_IN | CTX_COLON);
+    uint32_t first = p->nodes.len;
     cs_next(p);
     elements(p, &g);
     p->ctx = ctx;
@@ -164,7 +193,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
             if (async)
                 p->refs.at[callee].flags |= REF_DEAD;
             became_arrow(p, &g);
-            p->node = cs_node(p, NODE_FUNC, 0, 0, g.opened);
+            p->node = cs_node_func(p, first, g.opened);
             return EX_ARROW;
         }
     }
@@ -173,7 +202,7 @@ enum cs_ex cs_paren_or_arrow(struct cs_parser *p, bool async, uint32_t generic)
             p->refs.at[callee].flags |= REF_DEAD;
         arrow_rest(p, &g);
         became_arrow(p, &g);
-        p->node = cs_node(p, NODE_FUNC, 0, 0, g.opened);
+        p->node = cs_node_func(p, first, g.opened);
         return EX_ARROW;
     }
     cs_scope_close(p);
@@ -198,9 +227,15 @@ enum cs_ex cs_arrow_one(struct cs_parser *p, const struct cs_token *param, bool 
     cs_declare(p, param->atom, DECL_VALUE, 0, param->start);
     struct cs_items list = {0};
     cs_item(p, &list, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), 0, 0);
+    uint32_t first = p->nodes.len, hole = cs_node_hole(p, NODE_MAYBE), mark = p->stack.len;
+    *CS_PUSH(&p->binds) =
+        (struct cs_bound){.decl = p->decls.len - 1, .node = hole, .branch = p->branch};
+    *CS_PUSH(&p->stack) = hole;
+    uint32_t params = cs_node_list(p, mark);
     arrow_body(p, async, list.first);
     cs_scope_close(p);
-    p->node = cs_node(p, NODE_FUNC, 0, 0, param->start);
+    p->func_params = params;
+    p->node = cs_node_func(p, first, param->start);
     return EX_ARROW;
 }
 

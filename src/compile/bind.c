@@ -1,10 +1,22 @@
 /* Assignments: values into variables, members, patterns and parameters. */
 #include "compile/reach.h"
 
+/* { toJSON() {} }: whoever gets the thing gets what it returns. */
+static void asked_for(struct cs_reach *r, uint32_t member, uint32_t atom, uint32_t from)
+{
+    struct cs_str name = r->p->names.at[atom].text;
+    uint32_t fn = from ? cs_reach_literal(r, from) : 0;
+    if (fn && cs_reach_val(r, fn)->kind == VAL_FN &&
+        (cs_str_is(name, "toJSON") || cs_str_is(name, "toString") || cs_str_is(name, "valueOf") ||
+         cs_str_is(name, "then")))
+        cs_spot_put(r, member, (struct cs_flow){.from = cs_fn_returned(r, fn).from});
+}
+
 /* The items of a literal into members of a place, or loosely into it. */
 static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned deep)
 {
     bool spread = false;
+    r->marks[lit] |= MARK_EATEN;
     for (uint32_t i = cs_reach_val(r, lit)->a; i && cs_reach_step(r);) {
         const struct cs_val item = *cs_reach_val(r, i);
         bool named = (item.flags & VAL_NAMED) != 0;
@@ -16,9 +28,10 @@ static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned
             member = cs_spot_member(r, place, atom, true);
         if (member) {
             cs_reach_put(r, member, item.a, r->at[item.a], deep + 1);
+            asked_for(r, member, named ? atom : (uint32_t)K_NONE, item.a);
         } else {
             struct cs_flow some = r->at[item.a];
-            some.can |= cs_hand_out(r, item.a, deep + 1);
+            some.can |= cs_hand_out(r, item.a);
             cs_spot_put_some(r, place, some);
         }
         spread = spread && !named;
@@ -30,6 +43,25 @@ static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned
 static bool plain(const struct cs_reach *r, uint32_t path)
 {
     return r->paths.at[path].kind < PATH_TOOLS;
+}
+
+/* c ? f : g: either function. */
+static void put_fns(struct cs_reach *r, uint32_t place, uint32_t node, unsigned deep)
+{
+    const struct cs_val *v = cs_reach_val(r, node);
+    uint32_t other = r->at[node].place;
+    if (deep > DEEP_MOST || !cs_reach_step(r))
+        return;
+    if (v->kind == VAL_JOIN) {
+        put_fns(r, place, v->a, deep + 1);
+        put_fns(r, place, v->b, deep + 1);
+    } else if (v->kind == VAL_FN) {
+        cs_spot_put_fn(r, place, node);
+    } else if (other && !(other & REACH_LOOSE)) {
+        for (uint32_t i = r->places.at[cs_spot_itself(r, other) & ~REACH_LOOSE].fns; i;
+             i = r->fns.at[i].next)
+            cs_spot_put_fn(r, place, r->fns.at[i].fn);
+    }
 }
 
 void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_flow w,
@@ -47,11 +79,16 @@ void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_f
             cs_spot_put(r, place, cs_fn_returned(r, lit));
         else
             cs_spot_put_fn(r, place & ~REACH_LOOSE, lit);
+        /* A.x: what is static is kept with the rest of the class. */
+        if (v->flags & VAL_CLASS)
+            cs_spot_put(r, place, (struct cs_flow){.place = r->self});
     } else if (lit && deep < DEEP_MOST && !(place & REACH_LOOSE)) {
         put_items(r, place, lit, deep);
     } else {
         if (lit)
-            w.can |= cs_hand_out(r, lit, 0);
+            w.can |= cs_hand_out(r, lit);
+        if (from && cs_reach_val(r, from)->kind == VAL_JOIN)
+            put_fns(r, place & ~REACH_LOOSE, from, 0);
         cs_spot_put(r, place, w);
     }
 }
@@ -73,6 +110,19 @@ static uint32_t part_of(struct cs_reach *r, uint32_t lit, const struct cs_val *i
     return 0;
 }
 
+static uint32_t spot_of_name(struct cs_reach *r, const struct cs_ref *ref)
+{
+    if (!ref->decl && ref->atom == K_globalThis)
+        return r->globals;
+    if (!ref->decl)
+        return cs_spot_member(r, r->globals, ref->atom, true);
+    if (r->p->decls.at[ref->decl - 1].kind == DECL_NSVAR)
+        return cs_spot_member(r, r->spaces, ref->atom, true);
+    if (r->p->decls.at[ref->decl - 1].kind == DECL_NS)
+        return r->spaces;
+    return ref->decl;
+}
+
 /* The place that an expression stands for, or 0; members come to be. */
 uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
 {
@@ -80,12 +130,8 @@ uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
     switch (v->kind) {
     case VAL_DECL:
         return v->a + 1;
-    case VAL_REF: {
-        const struct cs_ref *ref = &r->p->refs.at[v->a];
-        if (!ref->decl && ref->atom == K_globalThis)
-            return r->globals;
-        return ref->decl ? ref->decl : cs_spot_member(r, r->globals, ref->atom, true);
-    }
+    case VAL_REF:
+        return spot_of_name(r, &r->p->refs.at[v->a]);
     case VAL_THIS:
         return r->self;
     case VAL_THROWN:
@@ -94,6 +140,8 @@ uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
         return deep < DEEP_MOST ? cs_spot_of(r, v->a, deep + 1) : 0;
     case VAL_MEMBER: {
         uint32_t of = deep < DEEP_MOST ? cs_spot_of(r, v->a, deep + 1) : r->at[v->a].place;
+        if (v->b == r->prototype && !r->at[v->a].path)
+            return r->self;
         of = of ? cs_spot_itself(r, of) : 0;
         if (!of || of & REACH_LOOSE || v->b == K_NONE)
             return of ? of | REACH_LOOSE : 0;
@@ -105,22 +153,34 @@ uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep)
     }
 }
 
+/* It goes where nobody follows it. */
+static void hand_on(struct cs_reach *r, uint32_t from, struct cs_flow w)
+{
+    cs_path_tool(r, w.path, r->pos, "alias");
+    cs_hand_out_spot(r, w.place);
+    if (from)
+        cs_hand_out(r, from);
+}
+
 /* x.name = value: also in what x is another name of. */
 static void put_member(struct cs_reach *r, const struct cs_val *target, uint32_t from,
                        struct cs_flow w, unsigned deep)
 {
     uint32_t of = cs_spot_of(r, target->a, 0);
+    if (!of)
+        hand_on(r, from, w);
     for (uint32_t steps = 0; of && steps < 16 && cs_reach_step(r); steps++) {
         uint32_t loose = of & REACH_LOOSE, base = of & ~REACH_LOOSE, member = 0;
         if (!loose && target->b != K_NONE)
             member = cs_spot_member(r, base, target->b, true);
         if (member) {
             cs_reach_put(r, member, from, w, deep + 1);
+            asked_for(r, member, target->b, from);
         } else {
             struct cs_flow some = w;
             uint32_t lit = from ? cs_reach_literal(r, from) : 0;
             if (from)
-                some.can |= cs_hand_out(r, from, 0);
+                some.can |= cs_hand_out(r, from);
             if (lit && cs_reach_val(r, lit)->kind == VAL_FN)
                 cs_spot_put_fn(r, base, lit);
             cs_spot_put_some(r, base, some);
@@ -135,6 +195,8 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
                        unsigned deep)
 {
     uint32_t lit = from ? cs_reach_literal(r, from) : 0;
+    r->marks[pattern] |= MARK_PATTERN;
+    r->marks[lit] |= MARK_EATEN;
     for (uint32_t i = cs_reach_val(r, pattern)->a; i && cs_reach_step(r);) {
         const struct cs_val item = *cs_reach_val(r, i);
         uint32_t part = 0;
@@ -142,7 +204,7 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
         if (item.flags & VAL_SPREAD) {
             got.place = w.place ? w.place | REACH_LOOSE : 0;
             if (lit && !(item.flags & VAL_NAMED))
-                got.can |= cs_hand_out(r, lit, 0);
+                got.can |= cs_hand_out(r, lit);
         } else if ((part = part_of(r, lit, &item))) {
             got = r->at[part];
         } else {
@@ -150,7 +212,7 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
                             : item.b < CS_COUNT(r->digits) ? r->digits[item.b]
                                                            : (uint32_t)K_NONE;
             if (lit)
-                got.can |= cs_hand_out(r, lit, 0);
+                got.can |= cs_hand_out(r, lit);
             got = cs_flow_member(r, got, atom);
             if (!got.place && plain(r, got.path) && w.place && !(w.place & REACH_LOOSE)) {
                 uint32_t of = cs_spot_itself(r, w.place);
@@ -174,6 +236,8 @@ void cs_reach_bind(struct cs_reach *r, uint32_t target, uint32_t from, struct cs
     case VAL_ASSIGN: /* with a default, which is assigned where it stands */
         if (deep < DEEP_MOST)
             cs_reach_bind(r, t.a, from, w, deep + 1);
+        else
+            r->lost = true;
         return;
     case VAL_ARRAY:
     case VAL_OBJECT:
@@ -184,11 +248,15 @@ void cs_reach_bind(struct cs_reach *r, uint32_t target, uint32_t from, struct cs
         return;
     case VAL_MEMBER:
         put_member(r, &t, from, w, deep);
+        if (deep > 0 && cs_path_whole(r, w.path))
+            hand_on(r, from, w);
         return;
     default: {
         uint32_t place = cs_spot_of(r, target, 0);
         if (place)
             cs_reach_put(r, place, from, w, deep);
+        else
+            hand_on(r, from, w);
     }
     }
 }

@@ -142,6 +142,10 @@ static void field(struct cs_parser *p, struct class_body *c, struct member *m,
         cs_assign(p);
         cs_own_member(p, atom, p->val);
         cs_node_key(p, name->kind == T_NAME ? name->atom : (uint32_t)K_NONE);
+        if (m->is_static && atom != K_NONE) {
+            *CS_PUSH(&p->stack) = atom;
+            *CS_PUSH(&p->stack) = p->node;
+        }
         cs_scope_close(p);
         p->cands.len = cands;
         p->ctx = ctx;
@@ -221,6 +225,7 @@ static bool heritage(struct cs_parser *p)
         if (extends) {
             uint32_t cands = p->cands.len;
             cs_lhs(p);
+            cs_node(p, NODE_EXTENDS, p->node, 0, start);
             p->cands.len = cands;
             derived = true;
         } else {
@@ -233,7 +238,7 @@ static bool heritage(struct cs_parser *p)
 
 uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
 {
-    uint32_t name = K_NONE, pos = p->tok.start;
+    uint32_t name = K_NONE, pos = p->tok.start, start = pos, decls[2], declared = 0;
     cs_deeper(p);
     uint32_t value = cs_val(p, VAL_FN, 0, 0, pos);
     p->vals.at[value].flags = VAL_CLASS;
@@ -249,17 +254,19 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
     }
     if (name && declare_name) {
         cs_declare(p, name, DECL_CLASS, 0, pos);
+        decls[declared++] = p->decls.len - 1;
         cs_assigned(p, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), value);
     }
     cs_scope_open(p, false);
     if (name) {
         cs_declare(p, name, DECL_VALUE, 0, pos);
+        decls[declared++] = p->decls.len - 1;
         cs_assigned(p, cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0), value);
     }
     if (p->tok.kind == T_LT)
         cs_blank_type_parameters(p);
     struct class_body body = {.derived = heritage(p), .value = value};
-    uint32_t opened = p->tok.start, ctx = p->ctx;
+    uint32_t opened = p->tok.start, ctx = p->ctx, mark = p->stack.len;
     body.opened = p->tok.end;
     p->own_this++;
     cs_expect(p, T_LBRACE, "'{'");
@@ -274,6 +281,12 @@ uint32_t cs_class(struct cs_parser *p, bool need_name, bool declare_name)
     cs_close(p, T_RBRACE, opened);
     cs_scope_close(p);
     p->val = value;
+    /* Of a class, its static members are what folding knows. */
+    uint32_t statics = cs_node_list(p, mark);
+    p->node = cs_node(p, statics ? NODE_OBJECT : NODE_FUNC, 0, statics, start);
+    while (declared > 0)
+        *CS_PUSH(&p->binds) =
+            (struct cs_bound){.decl = decls[--declared], .node = p->node, .branch = p->branch};
     p->own_this--;
     p->depth--;
     return name;

@@ -192,17 +192,82 @@ static bool writable(struct cs_str s)
     return relative && !cs_str_starts(s, "mcp-servers/") && !cs_str_starts(s, "skills/");
 }
 
+/* The length of "scheme:" in front, or 0. */
+static size_t scheme(struct cs_str s)
+{
+    size_t n = 0;
+    while (n < s.len && (((s.at[n] | 0x20) >= 'a' && (s.at[n] | 0x20) <= 'z') ||
+                         (n > 0 && strchr("0123456789+.-", s.at[n]))))
+        n++;
+    return n > 0 && n < s.len && s.at[n] == ':' ? n + 1 : 0;
+}
+
+static char small(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+}
+
+/* Nothing that nobody sees, and no capitals. */
+static bool usual(struct cs_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if ((unsigned char)s.at[i] <= 0x20 || s.at[i] == 127 || s.at[i] != small(s.at[i]))
+            return false;
+    }
+    return s.len > 0 && s.at[s.len - 1] != '/';
+}
+
+struct cs_str cs_specifier(struct cs_parser *p, struct cs_str name)
+{
+    bool path = name.len > 0 && (name.at[0] == '.' || name.at[0] == '/');
+    if (path || name.len > CS_FACT_NAME_BYTES || usual(name))
+        return name;
+    char *to = cs_arena_alloc(&p->scratch, name.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.at[i];
+        if (c > ' ' && c != 127)
+            to[len++] = (char)c;
+    }
+    struct cs_str s = cs_strn(to, len);
+    size_t lower = scheme(s);
+    if (lower == 0 || (lower == 5 && small(to[0]) == 'n'))
+        lower = len; /* no package and no module of Node has capitals */
+    for (size_t i = 0; i < lower; i++)
+        to[i] = small(to[i]);
+    while (cs_str_starts(s, "node:node:"))
+        s = cs_strn(s.at + 5, s.len - 5);
+    if (cs_str_starts(s, "node:") && s.at[s.len - 1] == '/')
+        s.len--;
+    return s;
+}
+
+bool cs_import_facts(struct cs_parser *p, uint32_t node, const char *via, uint32_t pos)
+{
+    struct cs_folded v;
+    bool known = true;
+    for (uint32_t i = 0; i < CS_BINDS_FOLLOWED && cs_fold_each(p, node, i, &v); i++) {
+        bool text = v.sort == FOLD_TEXT && !v.partial;
+        struct cs_str name = text ? cs_specifier(p, cs_strn(v.text, v.len)) : CS_STR("*");
+        /* What it was set to before, or may not be, is only looked at. */
+        known &= text || i > 0;
+        if (!text && i > 0)
+            continue;
+        cs_fact_add(p, CS_FACT_IMPORT, name, via, CS_STR(""), pos);
+        if (text && via[0] == 'd' && writable(name))
+            cs_fact_add(p, CS_FACT_CODE, CS_STR("import"), "", CS_STR(""), pos);
+    }
+    v = cs_fold_node(p, node);
+    if (v.sort == FOLD_ANY && v.partial) {
+        cs_fact_add(p, CS_FACT_IMPORT, CS_STR("*"), via, CS_STR(""), pos);
+        known = false;
+    }
+    return known;
+}
+
 void cs_import_call(struct cs_parser *p, uint32_t node)
 {
-    struct cs_folded v = cs_fold_node(p, p->nodes.at[node].a);
     uint32_t pos = p->nodes.at[node].pos;
-    if (v.sort != FOLD_TEXT || v.partial) {
-        cs_fact_add(p, CS_FACT_IMPORT, CS_STR("*"), "dynamic", CS_STR(""), pos);
+    if (!cs_import_facts(p, p->nodes.at[node].a, "dynamic", pos))
         cs_fact_add(p, CS_FACT_CODE, CS_STR("import(*)"), "", CS_STR(""), pos);
-        return;
-    }
-    struct cs_str name = cs_strn(v.text, v.len);
-    cs_fact_add(p, CS_FACT_IMPORT, name, "dynamic", CS_STR(""), pos);
-    if (writable(name))
-        cs_fact_add(p, CS_FACT_CODE, CS_STR("import"), "", CS_STR(""), pos);
 }

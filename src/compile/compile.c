@@ -38,6 +38,7 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .stack = p->stack.len,
         .binds = p->binds.len,
         .writes = p->writes.len,
+        .takes = p->takes.len,
         .seen = p->seen.len,
         .seen_end = p->seen_end,
         .node = p->node,
@@ -48,6 +49,10 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .vals = p->vals.len,
         .endless = p->endless.len,
         .fn = p->fn,
+        .branch = p->branch,
+        .returns = p->returns,
+        .returned = p->returned,
+        .dead = p->dead,
         .loops = p->loops,
         .scope = p->scope,
         .ctx = p->ctx,
@@ -76,6 +81,7 @@ void cs_forget(struct cs_parser *p, const struct cs_mark *m)
     p->stack.len = m->stack;
     p->binds.len = m->binds;
     p->writes.len = m->writes;
+    p->takes.len = m->takes;
     p->node = 0;
     p->cands.len = m->cands;
     p->props.len = m->props;
@@ -97,6 +103,10 @@ static void give_up(struct cs_parser *p, const struct cs_mark *m)
     p->super_end = m->super_end;
     p->ctor_scope = m->ctor_scope;
     p->fn = m->fn;
+    p->branch = m->branch;
+    p->returns = m->returns;
+    p->returned = m->returned;
+    p->dead = m->dead;
     p->loops = m->loops;
     p->seen.len = m->seen;
     p->seen_end = m->seen_end;
@@ -172,6 +182,7 @@ static void parser_done(struct cs_parser *p)
     free(p->stack.at);
     free(p->binds.at);
     free(p->writes.at);
+    free(p->takes.at);
     free(p->links.at);
     free(p->seen.at);
     free(p->hidden.at);

@@ -33,7 +33,8 @@ static void bind(struct cs_parser *p, const struct cs_token *name, uint32_t how,
     }
     p->val = cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0);
     if (p->from)
-        *CS_PUSH(&p->binds) = (struct cs_bound){.decl = p->decls.len - 1, .node = p->from};
+        *CS_PUSH(&p->binds) =
+            (struct cs_bound){.decl = p->decls.len - 1, .node = p->from, .branch = p->branch};
     if (how & BIND_EXPORTED)
         cs_note_export(p, name->atom, name->atom, name->start);
 }
@@ -58,14 +59,6 @@ static void initialiser(struct cs_parser *p, uint32_t hole, uint32_t key)
         p->nodes.at[hole].a = p->node;
         p->nodes.at[p->node].flags |= NODE_BOUND;
     }
-}
-
-/* A node for what a pattern, or one name, will be set from. */
-static uint32_t hole(struct cs_parser *p, uint8_t flags)
-{
-    uint32_t node = cs_node(p, NODE_HOLE, 0, 0, p->tok.start);
-    p->nodes.at[node].flags = flags;
-    return node;
 }
 
 static void object_binding(struct cs_parser *p, uint32_t how)
@@ -178,7 +171,8 @@ static void parameter(struct cs_parser *p, uint32_t fn, struct cs_items *list)
         *CS_PUSH(&p->props) = p->tok.atom;
     bool rest = cs_eat(p, T_ELLIPSIS);
     uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
-    uint32_t value = p->from = hole(p, NODE_MAYBE);
+    uint32_t value = p->from = cs_node_hole(p, NODE_MAYBE);
+    *CS_PUSH(&p->stack) = value | (rest ? CS_SPREAD : 0);
     cs_binding(p, BIND_PARAM);
     p->from = from;
     uint32_t bound = p->val;
@@ -206,9 +200,10 @@ static void this_parameter(struct cs_parser *p)
     cs_blank(p, start, p->prev_end);
 }
 
-static uint32_t parameters(struct cs_parser *p, uint32_t fn)
+/* The first of them in vals; `holes`: list of their nodes. */
+static uint32_t parameters(struct cs_parser *p, uint32_t fn, uint32_t *holes)
 {
-    uint32_t opened = p->tok.start;
+    uint32_t opened = p->tok.start, mark = p->stack.len;
     struct cs_items list = {0};
     cs_expect(p, T_LPAREN, "'('");
     this_parameter(p);
@@ -218,6 +213,7 @@ static uint32_t parameters(struct cs_parser *p, uint32_t fn)
             break;
     }
     cs_close(p, T_RPAREN, opened);
+    *holes = cs_node_list(p, mark);
     return list.first;
 }
 
@@ -281,7 +277,8 @@ bool cs_function_rest(struct cs_parser *p, uint32_t fn, uint32_t class_open)
     cs_scope_open(p, true);
     if (p->tok.kind == T_LT)
         cs_blank_type_parameters(p);
-    uint32_t value = cs_fn_begin(p, &state, p->tok.start), first = parameters(p, fn);
+    uint32_t value = cs_fn_begin(p, &state, p->tok.start), holes;
+    uint32_t first = parameters(p, fn, &holes);
     p->vals.at[value].a = first;
     if (p->tok.kind == T_COLON) {
         uint32_t start = p->tok.start;
@@ -300,6 +297,8 @@ bool cs_function_rest(struct cs_parser *p, uint32_t fn, uint32_t class_open)
     }
     p->props.len = props;
     cs_fn_end(p, &state);
+    p->func_params = holes;
+    p->func_body = fn & FN_GEN ? 0 : p->func_body;
     cs_scope_close(p);
     p->ctx = ctx;
     p->super_end = super_end;
@@ -315,7 +314,7 @@ enum cs_st cs_function_decl(struct cs_parser *p, uint32_t start, bool async, int
     struct cs_mark mark;
     cs_mark(p, &mark);
     uint32_t keyword_end = p->tok.end, fn = FN_SIGNATURE_OK | (async ? (uint32_t)FN_ASYNC : 0);
-    uint32_t local = K_$default, pos = p->tok.start, declared = p->decls.len;
+    uint32_t local = K_$default, pos = p->tok.start, declared = p->decls.len, first = p->nodes.len;
     cs_next(p);
     if (cs_eat(p, T_STAR)) {
         fn |= FN_GEN;
@@ -340,8 +339,11 @@ enum cs_st cs_function_decl(struct cs_parser *p, uint32_t start, bool async, int
             cs_declare(p, local, DECL_TYPE, 0, pos);
         return ST_ERASED;
     }
-    if (local != K_$default)
+    if (local != K_$default) {
         cs_assigned(p, cs_val(p, VAL_DECL, declared, 0, 0), p->val);
+        *CS_PUSH(&p->binds) = (struct cs_bound){
+            .decl = declared, .node = cs_node_func(p, first, pos), .branch = p->branch};
+    }
     if (exported == EXPORT_YES && p->ns) {
         struct cs_str name = p->names.at[local].text;
         p->decls.at[declared].exported = true;
@@ -362,7 +364,7 @@ enum cs_st cs_function_decl(struct cs_parser *p, uint32_t start, bool async, int
 static void variable(struct cs_parser *p, uint32_t how)
 {
     uint32_t from = p->from, name = p->tok.kind == T_NAME ? p->tok.atom : (uint32_t)K_NONE;
-    uint32_t value = p->from = hole(p, 0);
+    uint32_t value = p->from = cs_node_hole(p, 0);
     cs_binding(p, how);
     uint32_t bound = p->val;
     p->from = from;

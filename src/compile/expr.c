@@ -54,6 +54,8 @@ static void operator_value(struct cs_parser *p, struct operands *o, const char *
         o->last = 0;
         o->compared = false;
     } else if (op[0] == '=' || op[0] == '!' || op[0] == '<' || op[0] == '>' || op[0] == 'i') {
+        if (op[0] == 'i' && op[2] == 's' && o->last >= VALUE_FIRST) /* the right side may ask */
+            cs_val(p, VAL_RETURN, o->last, 0, 0);
         o->last = 0;
         o->compared = true;
     }
@@ -128,6 +130,14 @@ static bool optional_marker(struct cs_parser *p)
 
 static enum cs_ex yield_expr(struct cs_parser *p);
 
+/* What the current operator does: '=', '+' (+=), '|' (||=), '&', '?', or something else. */
+static char assignment(const struct cs_parser *p)
+{
+    const char *s = p->src + p->tok.start;
+    bool bits = (s[0] == '|' || s[0] == '&') && s[1] == '=';
+    return bits ? '^' : s[0];
+}
+
 /* The false branch of a conditional, which is an assignment expression without its ?: part. */
 static enum cs_ex false_branch(struct cs_parser *p)
 {
@@ -142,11 +152,11 @@ static enum cs_ex false_branch(struct cs_parser *p)
         if (ex == EX_REF)
             *CS_PUSH(&p->cands) = p->last_ref;
         cs_cands_write(p, mark);
-        bool plain = p->tok.kind == T_ASSIGN;
+        char op = assignment(p);
         cs_next(p);
         ex = cs_assign(p);
         p->val = cs_assigned(p, to, cs_value(p, ex));
-        cs_node_assigned(p, target, plain);
+        cs_node_assigned(p, target, op);
     }
     return EX_OTHER;
 }
@@ -155,6 +165,7 @@ static enum cs_ex conditional(struct cs_parser *p)
 {
     enum cs_ex ex = binary(p);
     uint32_t val = 0;
+    bool either = false;
     /* a ? b : c ? d : e is a loop, so that long chains need no depth. */
     while (ex != EX_ARROW && p->tok.kind == T_QUESTION && !optional_marker(p)) {
         uint32_t ctx = p->ctx, question = p->tok.start;
@@ -169,8 +180,9 @@ static enum cs_ex conditional(struct cs_parser *p)
         cs_next(p);
         ex = false_branch(p);
         p->node = cs_node_either(p, first, p->node);
+        either = true;
     }
-    if (val)
+    if (either)
         p->val = cs_join(p, val, p->val);
     return ex;
 }
@@ -248,12 +260,13 @@ enum cs_ex cs_assign(struct cs_parser *p)
         if (ex == EX_ARROW)
             break;
         bool plain = p->tok.kind == T_ASSIGN;
+        char op = assignment(p);
         cs_cands_write(p, mark);
         uint32_t kept = plain ? p->cands.len : mark, target = p->node, to = p->val;
         cs_next(p);
         enum cs_ex from = cs_assign(p);
         p->val = cs_assigned(p, to, cs_value(p, from));
-        cs_node_assigned(p, target, plain);
+        cs_node_assigned(p, target, op);
         p->cands.len = kept;
         ex = plain && ex != EX_OTHER ? EX_ASSIGN : EX_OTHER;
         break;
@@ -311,7 +324,7 @@ static void await_operator(struct cs_parser *p)
     if (!(p->ctx & CTX_ASYNC))
         cs_syntax_error(p, p->tok.start, "make the enclosing function async",
                         "await is only possible in an async function");
-    cs_loop_leave(p);
+    cs_loop_wait(p);
     cs_next(p);
 }
 
@@ -413,6 +426,7 @@ static void computed_member(struct cs_parser *p, struct operand *o)
     if (first.kind == T_NUM && p->prev_end == first.end)
         name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
     o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->node);
+    cs_key(p, o->val, name ? 0 : p->val);
     cs_close(p, T_RBRACK, opened);
     part(p, o, NODE_INDEX, p->node, opened);
 }

@@ -80,6 +80,8 @@ void cs_fact_add(struct cs_parser *p, int kind, struct cs_str name, const char *
 {
     char cut[40];
     struct cs_fact f = {.kind = (enum cs_fact_kind)kind, .line = pos};
+    if (kind == CS_FACT_CODE)
+        cs_reach_code(p, name, via, pos);
     f.key = cs_utf8_cut(key, CS_FACT_NAME_BYTES);
     if (name.len > CS_FACT_NAME_BYTES) {
         snprintf(cut, sizeof cut, "%s+cut", via);
@@ -200,6 +202,18 @@ static void dynamic_fact(struct cs_parser *p, uint32_t link, uint32_t pos)
                 pos);
 }
 
+/* process and its likes, as a whole. */
+static bool holds_env(const struct cs_parser *p, uint32_t link)
+{
+    static const char *const names[] = {"process", "node:process", "Deno", "Bun"};
+    const struct cs_link *l = &p->links.at[link];
+    for (size_t i = 0; i < CS_COUNT(names) && !l->up && l->root != ROOT_ANY; i++) {
+        if (cs_part_is(p, l->atom, names[i]))
+            return true;
+    }
+    return false;
+}
+
 /* A chain that is only read or handed on. */
 static void member_fact(struct cs_parser *p, uint32_t node, uint32_t link)
 {
@@ -214,6 +228,9 @@ static void member_fact(struct cs_parser *p, uint32_t node, uint32_t link)
         if (cs_chain_global(p, link))
             cs_fact_add(p, CS_FACT_DYNAMIC, CS_STR("globalThis"), "", CS_STR(""), n->pos);
     }
+    /* Whoever gets it has its env as well. */
+    if (!(n->flags & (NODE_COMPARED | NODE_BOUND | NODE_WRITTEN)) && holds_env(p, link))
+        cs_fact_add(p, CS_FACT_ENV, CS_STR("process.env"), "", CS_STR(""), n->pos);
     cs_fact_add(p, CS_FACT_MEMBER, cs_chain_text(p, link), "", CS_STR(""), n->pos);
     env_fact(p, link, n->pos);
 }
@@ -229,12 +246,8 @@ static void call_fact(struct cs_parser *p, uint32_t node)
         return;
     cs_fact_add(p, CS_FACT_CALL, cs_chain_text(p, link), "", CS_STR(""), pos);
     env_fact(p, link, pos);
-    if (cs_requires(p, link)) {
-        struct cs_folded v = cs_fold_node(p, cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD);
-        bool known = v.sort == FOLD_TEXT && !v.partial;
-        cs_fact_add(p, CS_FACT_IMPORT, known ? cs_strn(v.text, v.len) : CS_STR("*"), "require",
-                    CS_STR(""), pos);
-    }
+    if (cs_requires(p, link))
+        cs_import_facts(p, cs_list_at(p, p->nodes.at[node].b, 0) & ~CS_SPREAD, "require", pos);
 }
 
 static void import_facts(struct cs_parser *p)
@@ -243,10 +256,24 @@ static void import_facts(struct cs_parser *p)
         const struct cs_req *r = &p->reqs.at[i];
         if (r->dynamic || !r->used)
             continue;
-        cs_fact_add(p, CS_FACT_IMPORT, p->names.at[r->atom].text, "static", CS_STR(""), r->pos);
+        cs_fact_add(p, CS_FACT_IMPORT, cs_specifier(p, p->names.at[r->atom].text), "static",
+                    CS_STR(""), r->pos);
     }
 }
 
+/* (() => {})[x], [][x]: some member of what has no members of its own. */
+static void unknown_of_function(struct cs_parser *p, const struct cs_node *n)
+{
+    const struct cs_node *of = &p->nodes.at[n->a];
+    struct cs_folded key = cs_fold_node(p, n->b);
+    bool function = cs_fold_node(p, n->a).sort == FOLD_FUNC;
+    bool empty = (of->kind == NODE_ARRAY || of->kind == NODE_OBJECT) && of->b == 0;
+    if ((function || empty) && n->b && key.sort != FOLD_TEXT && key.sort != FOLD_NUMBER)
+        cs_fact_add(p, CS_FACT_DYNAMIC, function ? CS_STR("function[*]") : CS_STR("[][*]"), "",
+                    CS_STR(""), n->pos);
+}
+
+/* size: one case for each kind of node */
 static void node_facts(struct cs_parser *p, uint32_t node)
 {
     const struct cs_node n = p->nodes.at[node];
@@ -255,7 +282,7 @@ static void node_facts(struct cs_parser *p, uint32_t node)
     case NODE_STR:
     case NODE_ADD:
     case NODE_TEMPLATE:
-        if (!(n.flags & NODE_INNER))
+        if (!(n.flags & (NODE_INNER | NODE_GATHER)))
             string_fact(p, node);
         return;
     case NODE_CALL:
@@ -266,6 +293,11 @@ static void node_facts(struct cs_parser *p, uint32_t node)
     case NODE_IMPORT:
         cs_import_call(p, node);
         return;
+    case NODE_EXTENDS:
+        v = cs_fold_node(p, n.a);
+        if (v.sort == FOLD_CHAIN && cs_code_maker(p, v.link))
+            cs_fact_add(p, CS_FACT_CODE, cs_str(cs_code_maker(p, v.link)), "", CS_STR(""), n.pos);
+        return;
     case NODE_REF:
     case NODE_MEMBER:
     case NODE_INDEX:
@@ -274,6 +306,10 @@ static void node_facts(struct cs_parser *p, uint32_t node)
         v = cs_fold_node(p, node);
         if (n.kind != NODE_REF)
             cs_prototype_member(p, node);
+        else if (v.sort == FOLD_TEXT && cs_fold_gathered(p, node))
+            string_fact(p, node);
+        if (n.kind == NODE_INDEX && v.sort == FOLD_NONE)
+            unknown_of_function(p, &n);
         if (v.sort != FOLD_CHAIN)
             return;
         if (n.kind == NODE_INDEX)

@@ -14,6 +14,10 @@ const char *cs_code_maker(struct cs_parser *p, uint32_t link);
 /* True if the call makes code, and has been noted. */
 bool cs_code_call(struct cs_parser *p, uint32_t node, uint32_t link);
 void cs_import_call(struct cs_parser *p, uint32_t node);
+/* Each module that the node may name; false: any. */
+bool cs_import_facts(struct cs_parser *p, uint32_t node, const char *via, uint32_t pos);
+/* The module as rules know it, however it is written. */
+struct cs_str cs_specifier(struct cs_parser *p, struct cs_str name);
 
 /* prototype.c: what changes what everybody has. */
 void cs_prototype_member(struct cs_parser *p, uint32_t node);

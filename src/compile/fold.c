@@ -6,8 +6,9 @@
  */
 #include <stdio.h>
 
-#include "base/utf8.h"
-#include "compile/parser.h"
+#include "compile/fold.h"
+
+#define TAKE_DEEP 16 /* patterns in each other that are taken apart */
 
 struct cs_folder {
     struct cs_folded *values;
@@ -16,13 +17,17 @@ struct cs_folder {
         uint32_t first;   /* its values: index + 1 in binds, then next */
         uint32_t values;  /* how many */
         uint32_t changes; /* besides */
+        uint32_t branch;  /* where it is declared and set */
         bool shared;      /* what it holds may be changed by others, or in parts */
+        bool scattered;   /* it is set elsewhere too */
+        bool pushed;      /* elements are only put behind the last */
     } * variables;        /* of each declaration */
     uint32_t bytes, steps, depth;
+    uint32_t gather_bytes, apply_nodes, applying;
     bool cut;
 };
 
-enum { UNKNOWN, BUSY, DONE };
+enum { UNKNOWN, BUSY, DONE, FIXED };
 
 static const struct cs_folded nothing;
 
@@ -34,7 +39,7 @@ bool cs_fold_cut(const struct cs_parser *p)
 bool cs_fold_steps(struct cs_parser *p, uint32_t n)
 {
     if (p->folder->steps < n) {
-        p->folder->cut = true;
+        p->folder->cut |= !p->folder->applying;
         return false;
     }
     p->folder->steps -= n;
@@ -44,8 +49,10 @@ bool cs_fold_steps(struct cs_parser *p, uint32_t n)
 char *cs_fold_room(struct cs_parser *p, size_t len)
 {
     struct cs_folder *f = p->folder;
+    if (f->applying && len > CS_GATHER_TEXT)
+        return NULL;
     if (len > CS_FOLD_TEXT || len > f->bytes) {
-        f->cut = true;
+        f->cut |= !f->applying;
         return NULL;
     }
     f->bytes -= (uint32_t)len;
@@ -65,26 +72,6 @@ struct cs_folded cs_fold_root(struct cs_parser *p, enum cs_root root, uint32_t a
 {
     *CS_PUSH(&p->links) = (struct cs_link){.atom = atom, .root = (uint8_t)root};
     return (struct cs_folded){.sort = FOLD_CHAIN, .link = p->links.len - 1};
-}
-
-static bool global_name(const struct cs_parser *p, uint32_t atom)
-{
-    static const struct cs_str names[] = {CS_LIT("window"), CS_LIT("self"), CS_LIT("global"),
-                                          CS_LIT("frames")};
-    if (atom == K_globalThis)
-        return true;
-    for (size_t i = 0; i < CS_COUNT(names); i++) {
-        if (cs_str_eq(p->names.at[atom].text, names[i]))
-            return true;
-    }
-    return false;
-}
-
-bool cs_chain_global(const struct cs_parser *p, uint32_t link)
-{
-    const struct cs_link *l = &p->links.at[link];
-    return link && l->up == 0 && l->root == ROOT_FREE && l->atom != CS_PART_ANY &&
-           global_name(p, l->atom);
 }
 
 static struct cs_folded chain_member(struct cs_parser *p, uint32_t link, uint32_t atom)
@@ -107,10 +94,30 @@ static struct cs_folded property(struct cs_parser *p, uint32_t node, uint32_t at
         return nothing;
     for (uint32_t i = n; i >= 2; i -= 2) {
         uint32_t key = cs_list_at(p, list, i - 2);
+        if (key & CS_SPREAD) {
+            struct cs_folded v = cs_fold_node(p, key & ~CS_SPREAD);
+            if (v.sort != FOLD_TEXT || v.partial)
+                break;
+            key = cs_str_eq(cs_strn(v.text, v.len), p->names.at[atom].text) ? atom : UINT32_MAX;
+        }
         if (key == atom)
             return cs_fold_node(p, cs_list_at(p, list, i - 1) & ~CS_SPREAD);
         if (key == K_NONE)
             break;
+    }
+    return nothing;
+}
+
+/* The value of a key in what JSON or a Map holds. */
+static struct cs_folded entry(struct cs_parser *p, struct cs_folded dict, uint32_t atom)
+{
+    struct cs_str name = p->names.at[atom].text;
+    if (!cs_fold_steps(p, dict.len))
+        return nothing;
+    for (uint32_t i = dict.len; i >= 2; i -= 2) {
+        struct cs_folded key = dict.list[i - 2];
+        if (cs_str_eq(cs_strn(key.text, key.len), name))
+            return dict.list[i - 1];
     }
     return nothing;
 }
@@ -129,6 +136,13 @@ struct cs_folded cs_fold_member(struct cs_parser *p, struct cs_folded object, ui
 {
     if (object.sort == FOLD_CHAIN)
         return chain_member(p, object.link, atom);
+    if (object.sort == FOLD_BOX)
+        return (struct cs_folded){.sort = FOLD_CHAIN, .link = object.link};
+    if (object.sort == FOLD_DICT && atom != CS_PART_ANY) {
+        struct cs_folded v = unless_changed(object, entry(p, object, atom));
+        if (v.sort != FOLD_NONE)
+            return v;
+    }
     if (object.sort == FOLD_OBJECT && atom != CS_PART_ANY && atom != K_constructor &&
         atom != K___proto__)
         return unless_changed(object, property(p, object.node, atom));
@@ -150,15 +164,70 @@ struct cs_folded cs_fold_element(struct cs_folded object, struct cs_folded key)
     return nothing;
 }
 
-static struct cs_folded of_index(struct cs_parser *p, const struct cs_node *v)
+/* Of several names the one that leads furthest. */
+static struct cs_folded strangest(const struct cs_folded *list, uint32_t n)
 {
-    struct cs_folded object = cs_fold_node(p, v->a), key = cs_fold_node(p, v->b);
+    static const struct cs_str names[] = {
+        CS_LIT("constructor"), CS_LIT("__proto__"), CS_LIT("eval"),    CS_LIT("Function"),
+        CS_LIT("prototype"),   CS_LIT("env"),       CS_LIT("require"), CS_LIT("process")};
+    for (size_t k = 0; k < CS_COUNT(names); k++) {
+        for (uint32_t i = 0; i < n; i++) {
+            if (list[i].sort == FOLD_TEXT &&
+                cs_str_eq(cs_strn(list[i].text, list[i].len), names[k]))
+                return list[i];
+        }
+    }
+    return nothing;
+}
+
+struct cs_folded cs_fold_keyed(struct cs_parser *p, struct cs_folded object, struct cs_folded key)
+{
+    if (key.sort == FOLD_ANY) {
+        struct cs_folded one = strangest(key.list, key.len);
+        key = one.sort == FOLD_NONE && !key.partial ? key.list[0] : one;
+    }
+    /* [['x']] is the key 'x'. */
+    if (key.sort == FOLD_LIST && key.len == 1 && !key.partial)
+        key = key.list[0];
     if (key.sort == FOLD_NUMBER && (object.sort == FOLD_LIST || object.sort == FOLD_TEXT))
         return cs_fold_element(object, key);
     if (key.sort == FOLD_TEXT && !key.partial && key.len <= CS_FACT_NAME_BYTES)
         return cs_fold_member(p, object, cs_intern(p, cs_strn(key.text, key.len)));
     /* Some member of a literal that has no strange ones is not worth following. */
     return object.sort == FOLD_CHAIN ? cs_fold_member(p, object, CS_PART_ANY) : nothing;
+}
+
+/* One of these, if there is more than one. */
+static struct cs_folded any_of(struct cs_parser *p, const struct cs_folded *list, uint32_t n,
+                               bool open)
+{
+    if (n == 0 || (n == 1 && !open))
+        return n ? list[0] : nothing;
+    struct cs_folded *to = cs_arena_alloc(&p->scratch, n * sizeof *to);
+    memcpy(to, list, n * sizeof *to);
+    return (struct cs_folded){.sort = FOLD_ANY, .partial = open, .len = n, .list = to};
+}
+
+/* Some element of a list, as a loop over it gives them. */
+static struct cs_folded some_of(struct cs_parser *p, struct cs_folded list)
+{
+    struct cs_folded texts[CS_BINDS_FOLLOWED];
+    uint32_t n = 0;
+    if (list.sort != FOLD_LIST || !cs_fold_steps(p, list.len))
+        return list.sort == FOLD_CHAIN ? cs_fold_member(p, list, CS_PART_ANY) : nothing;
+    for (uint32_t i = 0; i < list.len; i++) {
+        if (list.list[i].sort == FOLD_CHAIN)
+            return list.list[i];
+        if (list.list[i].sort == FOLD_TEXT && n < CS_COUNT(texts))
+            texts[n++] = list.list[i];
+    }
+    return any_of(p, texts, n, true);
+}
+
+static struct cs_folded of_index(struct cs_parser *p, const struct cs_node *v)
+{
+    struct cs_folded object = cs_fold_node(p, v->a);
+    return v->b ? cs_fold_keyed(p, object, cs_fold_node(p, v->b)) : some_of(p, object);
 }
 
 static struct cs_folded of_import(struct cs_parser *p, uint32_t spec)
@@ -168,23 +237,61 @@ static struct cs_folded of_import(struct cs_parser *p, uint32_t spec)
     return s->name == K_NONE ? v : cs_fold_member(p, v, s->name);
 }
 
-static struct cs_folded of_variable(struct cs_parser *p, uint32_t decl)
+/* A parameter that nothing is known of has no value; while it is applied it has one. */
+static bool empty(const struct cs_parser *p, uint32_t node)
 {
-    const struct variable *var = &p->folder->variables[decl];
-    uint32_t looked = 0;
-    if (var->first == 0)
-        return nothing;
-    bool clear = var->values == 1 && var->changes == 0;
-    for (uint32_t i = var->first; i && looked < CS_BINDS_FOLLOWED; looked++) {
-        struct cs_bound b = p->binds.at[i - 1];
-        struct cs_folded v = cs_fold_node(p, b.node);
+    const struct cs_node *n = &p->nodes.at[node];
+    return n->kind == NODE_HOLE && n->a == 0 && p->folder->state[node] != FIXED;
+}
+
+/* What the variable was set to last, before `pos`; 0: not yet. */
+static uint32_t last_value(const struct cs_parser *p, const struct variable *var, uint32_t pos)
+{
+    uint32_t last = 0;
+    for (uint32_t i = var->first; i; i = p->binds.at[i - 1].next) {
+        if (p->binds.at[i - 1].pos <= pos && !empty(p, p->binds.at[i - 1].node))
+            last = p->binds.at[i - 1].node;
+    }
+    return last;
+}
+
+/* The value that a use sees, if it is set in one place after the other, and nowhere else. */
+static bool value_here(struct cs_parser *p, const struct cs_ref *r, struct cs_folded *v)
+{
+    const struct cs_decl *d = &p->decls.at[r->decl - 1];
+    const struct variable *var = &p->folder->variables[r->decl - 1];
+    if (var->values < 2 || var->changes || var->scattered ||
+        p->scopes.at[r->scope].function != p->scopes.at[d->scope].function ||
+        !cs_fold_steps(p, var->values))
+        return false;
+    *v = cs_fold_node(p, last_value(p, var, r->start));
+    return v->sort == FOLD_TEXT || v->sort == FOLD_NUMBER || v->sort == FOLD_CHAIN;
+}
+
+static struct cs_folded of_variable(struct cs_parser *p, const struct cs_ref *r)
+{
+    uint32_t looked = 0, n = 0;
+    const struct variable *var = &p->folder->variables[r->decl - 1];
+    struct cs_folded texts[CS_BINDS_FOLLOWED], v;
+    bool clear = var->values == 1 && var->changes == 0, open = var->changes > 0;
+    if (value_here(p, r, &v))
+        return v;
+    for (uint32_t i = var->first; i && looked < CS_BINDS_FOLLOWED; i = p->binds.at[i - 1].next) {
+        uint32_t node = p->binds.at[i - 1].node;
+        if (empty(p, node))
+            continue;
+        v = cs_fold_node(p, node);
         /* A variable that changes is no constant, but may be what any of its values is. */
         v.partial |= var->shared && (v.sort == FOLD_LIST || v.sort == FOLD_OBJECT);
-        if (clear || v.sort == FOLD_CHAIN)
+        if (clear || v.sort == FOLD_CHAIN || p->folder->state[node] == FIXED)
             return v;
-        i = b.next;
+        looked++;
+        if (v.sort == FOLD_TEXT && !v.partial)
+            texts[n++] = v;
+        else
+            open = true;
     }
-    return nothing;
+    return any_of(p, texts, n, open || n < var->values);
 }
 
 static struct cs_folded of_ref(struct cs_parser *p, uint32_t index)
@@ -200,50 +307,10 @@ static struct cs_folded of_ref(struct cs_parser *p, uint32_t index)
     const struct cs_decl *d = &p->decls.at[r->decl - 1];
     if (d->kind == DECL_IMPORT)
         return of_import(p, d->aux);
-    if (d->kind == DECL_VALUE || d->kind == DECL_ALIAS)
-        return of_variable(p, r->decl - 1);
+    if (d->kind == DECL_VALUE || d->kind == DECL_ALIAS || d->kind == DECL_FUNC ||
+        d->kind == DECL_CLASS)
+        return of_variable(p, r);
     return nothing;
-}
-
-/* Decimal digits and nothing else, as most numbers are. */
-static bool plain_number(const char *s, double *v)
-{
-    size_t n = 0;
-    for (*v = 0; s[n] >= '0' && s[n] <= '9' && n < 15; n++)
-        *v = *v * 10 + (s[n] - '0');
-    return n < 15 && !strchr("._xXeEbBoO", s[n] ? s[n] : ';');
-}
-
-/* 0b101, 0o17 */
-static double in_base(const char *s, double base)
-{
-    double v = 0;
-    for (; (*s >= '0' && *s <= '7') || *s == '_'; s++)
-        v = *s == '_' ? v : v * base + (*s - '0');
-    return v;
-}
-
-static struct cs_folded of_number(struct cs_parser *p, uint32_t pos)
-{
-    const char *s = p->src + pos;
-    struct cs_folded v = {.sort = FOLD_NUMBER};
-    char digits[64], second = (char)(s[0] == '0' ? s[1] | 0x20 : 0);
-    size_t n = 0;
-    if (plain_number(s, &v.number))
-        return v;
-    if (second == 'b' || second == 'o') {
-        v.number = in_base(s + 2, second == 'b' ? 2 : 8);
-        return v;
-    }
-    for (; n < sizeof digits - 1; s++) {
-        if (*s && strchr("0123456789abcdefABCDEF.xX", *s))
-            digits[n++] = *s;
-        else if (*s != '_')
-            break;
-    }
-    digits[n] = 0;
-    v.number = strtod(digits, NULL);
-    return v;
 }
 
 static struct cs_folded of_array(struct cs_parser *p, uint32_t list)
@@ -301,9 +368,20 @@ static void join(struct joiner *j, struct cs_folded v, bool piece)
     j->len += s.len;
 }
 
+/* Room for a text that comes together in steps. */
+static bool gather(struct cs_parser *p, size_t len)
+{
+    struct cs_folder *f = p->folder;
+    if (len > CS_GATHER_TEXT || len > f->gather_bytes)
+        return false;
+    f->gather_bytes -= (uint32_t)len;
+    return true;
+}
+
 /* a + b + c, as a loop over what is left of each. */
 static void join_add(struct cs_parser *p, uint32_t node, uint32_t count, struct joiner *j)
 {
+    bool gathers = (p->nodes.at[node].flags & NODE_GATHER) != 0;
     uint32_t *parts = cs_arena_alloc(&p->scratch, count * sizeof *parts), at = count;
     for (; p->nodes.at[node].kind == NODE_ADD && at > 1; node = p->nodes.at[node].a)
         parts[--at] = p->nodes.at[node].b;
@@ -311,7 +389,8 @@ static void join_add(struct cs_parser *p, uint32_t node, uint32_t count, struct 
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = at; i < count; i++)
             join(j, cs_fold_node(p, parts[i]), false);
-        if (pass == 1 || !j->any || !(j->at = cs_fold_room(p, j->len)))
+        if (pass == 1 || !j->any || (gathers && !gather(p, j->len)) ||
+            !(j->at = cs_fold_room(p, j->len)))
             return;
         *j = (struct joiner){.at = j->at};
     }
@@ -355,8 +434,24 @@ static struct cs_folded of_template(struct cs_parser *p, uint32_t list)
 
 static struct cs_folded of_either(struct cs_parser *p, const struct cs_node *v)
 {
-    struct cs_folded a = cs_fold_node(p, v->a), b = cs_fold_node(p, v->b);
-    return a.sort == FOLD_CHAIN ? a : b.sort == FOLD_CHAIN ? b : nothing;
+    struct cs_folded a = cs_fold_node(p, v->a), b = cs_fold_node(p, v->b), all[CS_BINDS_FOLLOWED];
+    const struct cs_folded both[] = {a, b};
+    uint32_t n = 0;
+    bool open = false;
+    if (a.sort == FOLD_CHAIN || b.sort == FOLD_CHAIN)
+        return a.sort == FOLD_CHAIN ? a : b;
+    for (int i = 0; i < 2; i++) {
+        const struct cs_folded *from = both[i].sort == FOLD_ANY ? both[i].list : &both[i];
+        uint32_t count = both[i].sort == FOLD_ANY ? both[i].len : 1;
+        open |= both[i].sort == FOLD_ANY && both[i].partial;
+        for (uint32_t k = 0; k < count; k++) {
+            bool text = from[k].sort == FOLD_TEXT && !from[k].partial && n < CS_COUNT(all);
+            open |= !text;
+            if (text)
+                all[n++] = from[k];
+        }
+    }
+    return any_of(p, all, n, open);
 }
 
 static struct cs_folded of_this(struct cs_parser *p, bool global)
@@ -370,6 +465,24 @@ static struct cs_folded of_string(const struct cs_parser *p, const struct cs_nod
     return cs_fold_text(s.at, s.len, n->flags & NODE_ESCAPED ? VIA_ESCAPE : VIA_PLAIN, false);
 }
 
+/* /x/.source */
+static struct cs_folded source_of(struct cs_parser *p, uint32_t node)
+{
+    struct cs_folded v = nothing;
+    bool all = false;
+    if (cs_fold_regex(p, node, &v, &all))
+        v.via = VIA_ESCAPE;
+    return v;
+}
+
+static struct cs_folded of_member(struct cs_parser *p, const struct cs_node *v)
+{
+    if (v->b == K_source && p->nodes.at[v->a].kind == NODE_REGEX)
+        return source_of(p, v->a);
+    return cs_fold_member(p, cs_fold_node(p, v->a), v->b);
+}
+
+/* size: one case for each kind of node */
 static struct cs_folded find(struct cs_parser *p, uint32_t node)
 {
     const struct cs_node v = p->nodes.at[node];
@@ -379,9 +492,9 @@ static struct cs_folded find(struct cs_parser *p, uint32_t node)
     case NODE_STR:
         return of_string(p, &v);
     case NODE_NUM:
-        return of_number(p, v.pos);
+        return cs_fold_number(p, v.pos);
     case NODE_MEMBER:
-        return cs_fold_member(p, cs_fold_node(p, v.a), v.b);
+        return of_member(p, &v);
     case NODE_INDEX:
         return of_index(p, &v);
     case NODE_CALL:
@@ -404,6 +517,8 @@ static struct cs_folded find(struct cs_parser *p, uint32_t node)
         return of_this(p, v.a);
     case NODE_FUNC:
         return (struct cs_folded){.sort = FOLD_FUNC, .node = node};
+    case NODE_ASSIGN:
+        return cs_fold_node(p, v.b);
     case NODE_HOLE:
     case NODE_REST:
         return cs_fold_node(p, v.a);
@@ -436,14 +551,65 @@ static void bind(struct cs_parser *p, uint32_t bind)
     struct cs_bound *b = &p->binds.at[bind];
     struct variable *var = &p->folder->variables[b->decl];
     const struct cs_node *hole = &p->nodes.at[b->node];
-    if (hole->kind == NODE_HOLE) {
-        var->changes += (hole->flags & NODE_MAYBE) != 0;
-        if (hole->a == 0)
-            return;
-    }
+    var->scattered |= var->first && var->branch != b->branch;
+    var->branch = b->branch;
     b->next = var->first;
     var->first = bind + 1;
-    var->values++;
+    if (hole->kind == NODE_HOLE)
+        var->changes += (hole->flags & NODE_MAYBE) != 0;
+    var->values += hole->kind != NODE_HOLE || hole->a != 0;
+}
+
+/* The parts of a pattern, each bound to its part of what is taken apart. */
+static void take(struct cs_parser *p, struct cs_take t, unsigned deep)
+{
+    struct cs_node n = p->nodes.at[t.target];
+    uint32_t count = cs_list_len(p, n.kind == NODE_OBJECT || n.kind == NODE_ARRAY ? n.b : 0);
+    if (n.kind == NODE_REF) {
+        uint32_t decl = p->refs.at[n.a].decl;
+        if (!decl)
+            return;
+        if (!(p->refs.at[n.a].flags & REF_DEAD) && p->folder->variables[decl - 1].changes)
+            p->folder->variables[decl - 1].changes--;
+        *CS_PUSH(&p->binds) =
+            (struct cs_bound){.decl = decl - 1, .node = t.from, .pos = t.pos, .branch = t.branch};
+        return;
+    }
+    if (n.kind == NODE_ASSIGN) {
+        /* The default has been assigned where it stands, unless this is a parameter. */
+        struct cs_take with = t;
+        struct cs_node to = p->nodes.at[n.a];
+        with.target = n.a;
+        if (to.kind == NODE_ASSIGN)
+            return;
+        take(p, with, deep);
+        with.from = n.b;
+        if (to.kind == NODE_REF && p->refs.at[to.a].flags & REF_DEAD)
+            take(p, with, deep);
+        return;
+    }
+    p->nodes.at[t.target].flags |= NODE_WRITTEN;
+    for (uint32_t i = 0; i < count && deep < TAKE_DEEP; i++) {
+        uint32_t key = K_NONE, value = cs_list_at(p, n.b, i);
+        struct cs_take part = t;
+        if (n.kind == NODE_OBJECT) {
+            key = value;
+            value = cs_list_at(p, n.b, ++i);
+        }
+        part.target = value & ~CS_SPREAD;
+        uint32_t pos = p->nodes.at[part.target].pos;
+        if (!part.target)
+            continue;
+        if (value & CS_SPREAD)
+            part.from = cs_node(p, NODE_REST, t.from, 0, pos);
+        else if (n.kind == NODE_ARRAY)
+            part.from = cs_node(p, NODE_ELEMENT, t.from, i, pos);
+        else if (key & CS_SPREAD)
+            part.from = cs_node(p, NODE_INDEX, t.from, key & ~CS_SPREAD, pos);
+        else
+            part.from = key == K_NONE ? 0 : cs_node(p, NODE_MEMBER, t.from, key, pos);
+        take(p, part, deep + 1);
+    }
 }
 
 /* Methods that leave a list or object as it is. */
@@ -488,12 +654,11 @@ static void find_shared(struct cs_parser *p)
 
 void cs_fold_all(struct cs_parser *p)
 {
-    uint32_t n = p->nodes.len;
     struct cs_folder *f = p->folder = cs_arena_alloc(&p->scratch, sizeof *f);
     f->bytes = CS_FOLD_BYTES;
     f->steps = CS_FOLD_STEPS;
-    f->values = cs_arena_alloc(&p->scratch, n * sizeof *f->values);
-    f->state = cs_arena_alloc(&p->scratch, n);
+    f->gather_bytes = CS_GATHER_BYTES;
+    f->apply_nodes = CS_APPLY_ALL;
     f->variables = cs_arena_alloc(&p->scratch, (p->decls.len + 1) * sizeof *f->variables);
     for (uint32_t i = 0; i < p->refs.len; i++) {
         const struct cs_ref *r = &p->refs.at[i];
@@ -506,10 +671,16 @@ void cs_fold_all(struct cs_parser *p)
         if (!decl || (p->refs.at[w.ref].flags & REF_DEAD))
             continue;
         f->variables[decl - 1].changes--;
-        *CS_PUSH(&p->binds) = (struct cs_bound){.decl = decl - 1, .node = w.node};
+        *CS_PUSH(&p->binds) =
+            (struct cs_bound){.decl = decl - 1, .node = w.node, .pos = w.pos, .branch = w.branch};
     }
+    for (uint32_t i = 0; i < p->takes.len; i++)
+        take(p, p->takes.at[i], 0);
     for (uint32_t i = p->binds.len; i-- > 0;)
         bind(p, i);
+    uint32_t n = p->nodes.len;
+    f->values = cs_arena_alloc(&p->scratch, n * sizeof *f->values);
+    f->state = cs_arena_alloc(&p->scratch, n);
     find_shared(p);
     f->state[0] = DONE;
     for (uint32_t i = 1; i < n; i++) {
@@ -520,52 +691,75 @@ void cs_fold_all(struct cs_parser *p)
     }
 }
 
-const struct cs_link *cs_chain_root(const struct cs_parser *p, uint32_t link)
+struct cs_folded cs_fold_apply(struct cs_parser *p, uint32_t func, const struct cs_folded *args,
+                               uint32_t count)
 {
-    while (p->links.at[link].up)
-        link = p->links.at[link].up;
-    return &p->links.at[link];
-}
-
-uint32_t cs_chain_atoms(const struct cs_parser *p, uint32_t link, uint32_t *atoms, uint32_t max)
-{
-    uint32_t n = p->links.at[link].parts + 1u;
-    for (uint32_t i = n; i-- > 0; link = p->links.at[link].up) {
-        if (i < max)
-            atoms[i] = p->links.at[link].atom;
+    struct cs_folder *f = p->folder;
+    struct cs_node fn = p->nodes.at[func];
+    uint32_t first = fn.at, n = func - first, params = cs_list_len(p, fn.b);
+    if (fn.kind != NODE_FUNC || !fn.a)
+        return nothing;
+    if (params == 0 || count == 0)
+        return cs_fold_node(p, fn.a);
+    if (n > CS_APPLY_NODES || f->applying == CS_APPLY_DEEP || f->apply_nodes < n + 8)
+        return nothing;
+    struct cs_folded values[CS_APPLY_NODES];
+    uint8_t state[CS_APPLY_NODES];
+    f->apply_nodes -= n + 8;
+    memcpy(values, f->values + first, n * sizeof *values);
+    memcpy(state, f->state + first, n);
+    memset(f->state + first, UNKNOWN, n);
+    for (uint32_t i = 0; i < params && i < count; i++) {
+        uint32_t hole = cs_list_at(p, fn.b, i);
+        if (hole & CS_SPREAD || args[i].sort == FOLD_NONE)
+            continue;
+        f->values[hole] = args[i];
+        f->state[hole] = FIXED;
     }
-    return n;
+    f->applying++;
+    struct cs_folded v = cs_fold_node(p, fn.a);
+    f->applying--;
+    memcpy(f->values + first, values, n * sizeof *values);
+    memcpy(f->state + first, state, n);
+    return v;
 }
 
-static struct cs_str part_text(const struct cs_parser *p, uint32_t atom)
+bool cs_fold_each(struct cs_parser *p, uint32_t node, uint32_t i, struct cs_folded *v)
 {
-    return atom == CS_PART_ANY ? CS_STR("*")
-                               : cs_utf8_cut(p->names.at[atom].text, CS_FACT_NAME_BYTES);
-}
-
-struct cs_str cs_chain_text(struct cs_parser *p, uint32_t link)
-{
-    uint32_t atoms[CS_CHAIN_PARTS + 1], n = cs_chain_atoms(p, link, atoms, CS_COUNT(atoms));
-    size_t len = 0;
-    if (n == 1 && atoms[0] != CS_PART_ANY)
-        return p->names.at[atoms[0]].text;
-    for (uint32_t i = 0; i < n; i++)
-        len += 1 + part_text(p, atoms[i]).len;
-    char *text = cs_arena_alloc(&p->scratch, len + 1);
-    size_t at = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        struct cs_str s = part_text(p, atoms[i]);
-        if (i)
-            text[at++] = '.';
-        memcpy(text + at, s.at, s.len);
-        at += s.len;
+    const struct cs_node *n = &p->nodes.at[node];
+    *v = cs_fold_node(p, node);
+    if (v->sort == FOLD_ANY) {
+        bool there = i < v->len;
+        *v = there ? v->list[i] : nothing;
+        return there;
     }
-    return cs_strn(text, at);
+    uint32_t decl = n->kind == NODE_REF ? p->refs.at[n->a].decl : 0;
+    if (i == 0 || !decl || p->folder->variables[decl - 1].values < 2)
+        return i == 0;
+    uint32_t at = p->folder->variables[decl - 1].first;
+    while (at && --i > 0)
+        at = p->binds.at[at - 1].next;
+    *v = at ? cs_fold_node(p, p->binds.at[at - 1].node) : nothing;
+    return at != 0;
 }
 
-bool cs_chain_is(struct cs_parser *p, uint32_t link, const char *text)
+bool cs_fold_gathered(const struct cs_parser *p, uint32_t node)
 {
-    return link && cs_str_is(cs_chain_text(p, link), text);
+    const struct cs_node *n = &p->nodes.at[node];
+    uint32_t decl = p->refs.at[n->a].decl;
+    return decl && !(n->flags & (NODE_INNER | NODE_WRITTEN)) &&
+           p->folder->variables[decl - 1].values > 1;
+}
+
+bool cs_fold_counter(struct cs_parser *p, uint32_t decl, double *number)
+{
+    const struct variable *var = &p->folder->variables[decl];
+    uint32_t node = var->first ? p->binds.at[var->first - 1].node : 0;
+    struct cs_folded v = cs_fold_node(p, node);
+    if (v.sort != FOLD_NUMBER || p->nodes.at[node].flags & NODE_MAYBE)
+        return false;
+    *number = v.number;
+    return true;
 }
 
 uint32_t cs_callee(struct cs_parser *p, uint32_t node)

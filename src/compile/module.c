@@ -209,11 +209,11 @@ void cs_import_alias(struct cs_parser *p, uint32_t start, bool exported)
     if (!cs_tok_ident(&p->tok))
         cs_unexpected(p, "a name");
     bool property = exported && p->ns;
-    uint32_t edit = p->edits.len;
+    uint32_t target = 0, edit = p->edits.len;
     if (property) {
         cs_drop(p, start, name.start);
         cs_declare(p, name.atom, DECL_NSVAR, p->ns - 1, name.start);
-        cs_refer(p, &name, 0);
+        target = cs_val(p, VAL_REF, cs_refer(p, &name, 0), 0, 0);
     } else {
         cs_replace(p, keyword, keyword + 6, "var   ");
         cs_declare(p, name.atom, DECL_ALIAS, p->aliases.len, name.start);
@@ -223,19 +223,24 @@ void cs_import_alias(struct cs_parser *p, uint32_t start, bool exported)
             cs_blank(p, start, keyword);
     }
     p->needs_names = true;
+    if (!property)
+        target = cs_val(p, VAL_DECL, p->decls.len - 1, 0, 0);
     struct cs_alias alias = {
         .start = start, .exported = exported, .decl = p->decls.len - 1, .edit = edit};
     alias.ref = cs_refer(p, &p->tok, property ? 0 : REF_ALIAS);
     uint32_t node = cs_node(p, NODE_REF, alias.ref, 0, p->tok.start);
+    uint32_t val = cs_val(p, VAL_REF, alias.ref, 0, 0);
     cs_next(p);
     while (cs_eat(p, T_DOT)) {
         if (p->tok.kind != T_NAME)
             cs_unexpected(p, "a name");
         p->nodes.at[node].flags |= NODE_INNER;
         node = cs_node(p, NODE_MEMBER, node, p->tok.atom, p->nodes.at[node].pos);
+        val = cs_val(p, VAL_MEMBER, val, p->tok.atom, 0);
         cs_next(p);
     }
     *CS_PUSH(&p->binds) = (struct cs_bound){.decl = alias.decl, .node = node};
+    cs_assigned(p, target, val);
     if (p->tok.kind != T_SEMI)
         cs_insert_text(p, p->prev_end, ";");
     cs_semicolon(p);
@@ -260,11 +265,12 @@ enum cs_st cs_import_decl(struct cs_parser *p)
         }
         struct cs_token ahead = cs_peek(p);
         if (cs_tok_ident(&p->tok) && ahead.kind == T_ASSIGN) {
-            uint32_t edits = p->edits.len;
+            uint32_t edits = p->edits.len, vals = p->vals.len;
             cs_import_alias(p, start, false);
             if (!type)
                 return ST_OTHER;
             p->edits.len = edits;
+            p->vals.len = vals;
             p->aliases.len--;
             p->refs.len--;
             p->decls.at[p->decls.len - 1].kind = DECL_TYPE;

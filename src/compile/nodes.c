@@ -69,6 +69,12 @@ void cs_node_inner(struct cs_parser *p, uint32_t node)
         v->flags |= NODE_INNER;
 }
 
+void cs_node_element(struct cs_parser *p, enum cs_ex ex)
+{
+    if (ex == EX_ASSIGN)
+        p->node = cs_node(p, NODE_ASSIGN, p->assigned, p->node, p->nodes.at[p->assigned].pos);
+}
+
 void cs_node_key(struct cs_parser *p, uint32_t key)
 {
     struct cs_node *v = &p->nodes.at[p->node];
@@ -90,18 +96,63 @@ uint32_t cs_node_either(struct cs_parser *p, uint32_t a, uint32_t b)
     return a && b ? cs_node(p, NODE_EITHER, a, b, p->nodes.at[a].pos) : a + b;
 }
 
-void cs_node_assigned(struct cs_parser *p, uint32_t target, bool plain)
+uint32_t cs_node_hole(struct cs_parser *p, uint8_t flags)
 {
-    struct cs_node *to = &p->nodes.at[target];
-    to->flags |= NODE_WRITTEN;
-    if (to->kind == NODE_MEMBER) {
-        cs_node_key(p, to->b);
-    } else if (to->kind == NODE_REF) {
-        cs_node_key(p, p->refs.at[to->a].atom);
-        if (plain)
-            *CS_PUSH(&p->writes) = (struct cs_write){.ref = to->a, .node = p->node};
+    uint32_t node = cs_node(p, NODE_HOLE, 0, 0, p->tok.start);
+    p->nodes.at[node].flags = flags;
+    return node;
+}
+
+uint32_t cs_node_func(struct cs_parser *p, uint32_t first, uint32_t pos)
+{
+    uint32_t node = cs_node(p, NODE_FUNC, p->func_body, p->func_params, pos);
+    p->nodes.at[node].at = first;
+    return node;
+}
+
+void cs_node_take(struct cs_parser *p, uint32_t target, uint32_t from)
+{
+    if (target && p->kind != CS_COMPILE_STRIP)
+        *CS_PUSH(&p->takes) = (struct cs_take){
+            .target = target, .from = from, .pos = p->prev_end, .branch = p->branch};
+}
+
+/* x + y + ..., with the name x. */
+static bool adds_to(const struct cs_parser *p, uint32_t node, uint32_t atom)
+{
+    bool adds = p->nodes.at[node].kind == NODE_ADD;
+    while (p->nodes.at[node].kind == NODE_ADD)
+        node = p->nodes.at[node].a;
+    return adds && p->nodes.at[node].kind == NODE_REF &&
+           p->refs.at[p->nodes.at[node].a].atom == atom;
+}
+
+void cs_node_assigned(struct cs_parser *p, uint32_t target, char op)
+{
+    struct cs_node to = p->nodes.at[target];
+    p->nodes.at[target].flags |= NODE_WRITTEN;
+    p->assigned = target;
+    if (to.kind == NODE_MEMBER) {
+        cs_node_key(p, to.b);
+    } else if (to.kind == NODE_REF) {
+        cs_node_key(p, p->refs.at[to.a].atom);
+        if (op == '+') {
+            uint32_t key = p->nodes.at[p->node].key;
+            p->node = cs_node(p, NODE_ADD, target, p->node, to.pos);
+            p->nodes.at[p->node].flags = NODE_GATHER;
+            p->nodes.at[p->node].key = key;
+        }
+        if (op == '=' && adds_to(p, p->node, p->refs.at[to.a].atom))
+            p->nodes.at[p->node].flags |= NODE_GATHER;
+        /* ||= and the like may set it. */
+        if (op == '=' || op == '+' || op == '|' || op == '&' || op == '?')
+            *CS_PUSH(&p->writes) = (struct cs_write){
+                .ref = to.a, .node = p->node, .pos = p->prev_end, .branch = p->branch};
+    } else if (op == '=' && (to.kind == NODE_OBJECT || to.kind == NODE_ARRAY)) {
+        p->nodes.at[p->node].flags |= NODE_BOUND;
+        cs_node_take(p, target, p->node);
     }
-    if (!plain)
+    if (op != '=' && !(op == '+' && to.kind == NODE_REF))
         p->node = 0;
 }
 

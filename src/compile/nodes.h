@@ -21,9 +21,14 @@
 #define CS_FOLD_BYTES     (1u << 20)   /* of all folded texts */
 #define CS_FOLD_TEXT      (256u << 10) /* of one */
 #define CS_FOLD_STEPS     (1u << 22)
-#define CS_FOLD_DEPTH     64 /* of names that stand for names */
-#define CS_CHAIN_PARTS    8  /* of a chain; what is behind them is left out */
-#define CS_BINDS_FOLLOWED 4  /* values of one variable that are looked at */
+#define CS_FOLD_DEPTH     64           /* of names that stand for names */
+#define CS_CHAIN_PARTS    8            /* of a chain; what is behind them is left out */
+#define CS_BINDS_FOLLOWED 8            /* values of one variable that are looked at */
+#define CS_GATHER_TEXT    4096         /* bytes of a text that comes together in steps */
+#define CS_GATHER_BYTES   (256u << 10) /* of all of them; beyond that nothing is known */
+#define CS_APPLY_NODES    64           /* of a function that is applied to constants */
+#define CS_APPLY_ALL      (1u << 15)   /* nodes looked at for that */
+#define CS_APPLY_DEEP     4
 
 /* Of tables of words, whose length is known when they are compared. */
 #define CS_LIT(literal)              \
@@ -48,7 +53,10 @@ enum cs_node_kind {
     NODE_IMPORT,   /* import(a) */
     NODE_META,     /* import.meta */
     NODE_THIS,     /* a: nobody has an own one, so it is globalThis */
-    NODE_FUNC,     /* a function or class */
+    NODE_FUNC,     /* a function: a: what it returns, if that is one expression; b: list of its
+                    * parameters, holes; at: the first node in it. Of a class nothing of that */
+    NODE_ASSIGN,   /* a = b, in a literal that may be a pattern */
+    NODE_EXTENDS,  /* class extends a */
     NODE_REGEX,    /* its text is at pos */
     NODE_HOLE,     /* what a variable or pattern is set from: a, once it has been read */
     NODE_ELEMENT,  /* element number b of a, in a pattern */
@@ -62,6 +70,7 @@ enum cs_node_flag {
     NODE_ESCAPED = 8,  /* STR: letters are written as escapes */
     NODE_MAYBE = 16,   /* HOLE: only a default */
     NODE_BOUND = 32,   /* the value of a variable: its uses speak for it */
+    NODE_GATHER = 64,  /* ADD: x += y, the same */
 };
 
 struct cs_node {
@@ -78,12 +87,21 @@ struct cs_node {
 struct cs_bound {
     uint32_t decl; /* index in decls */
     uint32_t node;
-    uint32_t next; /* after resolving: another one of the same variable, index + 1 */
+    uint32_t pos;    /* from here on */
+    uint32_t branch; /* p->branch: where it happens */
+    uint32_t next;   /* after resolving: another one of the same variable, index + 1 */
 };
 
 /* x = y, where x is one name. */
 struct cs_write {
     uint32_t ref, node;
+    uint32_t pos, branch; /* as above */
+};
+
+/* A pattern that is assigned to: an array or object node, and what it takes apart. */
+struct cs_take {
+    uint32_t target, from;
+    uint32_t pos, branch;
 };
 
 enum cs_fold_sort {
@@ -93,7 +111,10 @@ enum cs_fold_sort {
     FOLD_CHAIN,  /* link */
     FOLD_LIST,   /* list, len */
     FOLD_OBJECT, /* node */
-    FOLD_FUNC,
+    FOLD_FUNC,   /* node */
+    FOLD_ANY,    /* list, len: one of these; `partial`: or something else */
+    FOLD_DICT,   /* list, len: keys and values in turns, of JSON or a Map */
+    FOLD_BOX,    /* link: a property descriptor of it */
 };
 
 /* How a text came about, the strangest way last. */
@@ -169,6 +190,17 @@ const struct cs_link *cs_chain_root(const struct cs_parser *p, uint32_t link);
 /* Room for a text of `len` bytes that folding makes; NULL: that is too much. */
 char *cs_fold_room(struct cs_parser *p, size_t len);
 struct cs_folded cs_fold_text(const char *text, size_t len, enum cs_via via, bool partial);
+/* What a function gives for these arguments, if it is one expression. */
+struct cs_folded cs_fold_apply(struct cs_parser *p, uint32_t func, const struct cs_folded *args,
+                               uint32_t count);
+/* The member that a key names; the strangest, if it may be several. */
+struct cs_folded cs_fold_keyed(struct cs_parser *p, struct cs_folded object, struct cs_folded key);
+/* Value number i that the node may have, if it is a variable with several; else its only one. */
+bool cs_fold_each(struct cs_parser *p, uint32_t node, uint32_t i, struct cs_folded *v);
+/* The number that a variable starts with. */
+bool cs_fold_counter(struct cs_parser *p, uint32_t decl, double *number);
+/* A use of a variable whose text came together in steps. */
+bool cs_fold_gathered(const struct cs_parser *p, uint32_t node);
 /* How the value of a member came about, with `atom` CS_PART_ANY if it is not constant. */
 struct cs_folded cs_fold_member(struct cs_parser *p, struct cs_folded object, uint32_t atom);
 /* The chain of a root. */

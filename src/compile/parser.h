@@ -225,6 +225,7 @@ struct cs_group {
     uint32_t generic;    /* offset + 1 of the '<' before it */
     int ex;              /* enum cs_ex of its only element */
     uint32_t items, val; /* the first of its elements in vals; the value of the last */
+    uint32_t list, only; /* nodes of its elements: a list, or if there is one that */
 };
 
 #define CS_VEC(type)       \
@@ -272,8 +273,8 @@ enum cs_st {
 struct cs_mark {
     struct cs_token tok;
     uint32_t prev_end, edits, refs, decls, scopes, specs, reqs, exports, aliases, homes, merges,
-        nodes, lists, stack, binds, writes, cands, props, vals, endless;
-    uint32_t seen, seen_end, node, from, own_this, fn;
+        nodes, lists, stack, binds, writes, takes, cands, props, vals, endless;
+    uint32_t seen, seen_end, node, from, own_this, fn, branch, returns, returned, dead;
     struct cs_loop *loops;
     uint32_t scope, ctx, depth, ns, ns_scope, super_end, ctor_scope;
 };
@@ -324,6 +325,7 @@ struct cs_parser {
     CS_VEC(uint32_t) stack;       /* nodes of the lists being read */
     CS_VEC(struct cs_bound) binds;
     CS_VEC(struct cs_write) writes;
+    CS_VEC(struct cs_take) takes;
     CS_VEC(struct cs_link) links;
     CS_VEC(struct cs_seen) seen;
     CS_VEC(struct cs_hidden) hidden;
@@ -331,13 +333,22 @@ struct cs_parser {
     uint32_t list;            /* nodes of the arguments that were read last */
     uint32_t own_this;        /* functions and classes around that have a `this` of their own */
     uint32_t from;            /* node that the pattern being read takes apart */
+    uint32_t assigned;        /* node that was assigned to last */
+    uint32_t branch;          /* number of the body that may run or not, and is being read */
+    uint32_t branches;        /* so far */
+    uint32_t dead;            /* statements around that never run */
+    uint32_t returns;         /* of the function being read, */
+    uint32_t returned;        /* and the node of the last */
+    uint32_t func_params;     /* list of the function read last, for its node */
+    uint32_t func_body;       /* what it returns, if that is one expression */
     bool lenient;             /* escapes that mean nothing are no error */
     bool letters_escaped;     /* the literal read last writes letters as escapes */
     uint32_t seen_end;        /* up to here `seen` is complete */
     struct cs_folder *folder; /* values of nodes, once names are resolved */
     struct cs_listing *listing;
-    bool nested;             /* this is code in a constant of other code */
-    uint32_t constants_read; /* of code in it */
+    struct cs_counters *counters; /* cond.c */
+    bool nested;                  /* this is code in a constant of other code */
+    uint32_t constants_read;      /* of code in it */
     CS_VEC(struct cs_group) groups;
     CS_VEC(struct cs_val) vals;
     CS_VEC(struct cs_endless) endless;
@@ -555,8 +566,23 @@ void cs_node_key(struct cs_parser *p, uint32_t key);
 uint32_t cs_node_property(struct cs_parser *p, uint32_t from, uint32_t atom,
                           const struct cs_token *name);
 uint32_t cs_node_either(struct cs_parser *p, uint32_t a, uint32_t b);
-/* What was just read has been assigned to `target`. */
-void cs_node_assigned(struct cs_parser *p, uint32_t target, bool plain);
+/* What was just read has been assigned to `target`, with '=' or what the operator starts with. */
+void cs_node_assigned(struct cs_parser *p, uint32_t target, char op);
+/* What was just read is part of a literal or a parameter, which may be a pattern. */
+void cs_node_element(struct cs_parser *p, enum cs_ex ex);
+/* What a pattern, or one name, will be set from. */
+uint32_t cs_node_hole(struct cs_parser *p, uint8_t flags);
+/* The node of the function that was just read; `first`: of its nodes. */
+uint32_t cs_node_func(struct cs_parser *p, uint32_t first, uint32_t pos);
+/* A pattern takes something apart. */
+void cs_node_take(struct cs_parser *p, uint32_t target, uint32_t from);
+/* What is read from now on may run or not; the one before, to go back to. */
+static inline uint32_t cs_branch(struct cs_parser *p)
+{
+    uint32_t outer = p->branch;
+    p->branch = ++p->branches;
+    return outer;
+}
 /* What the current operator, before its operand, says of it. */
 uint32_t cs_node_operator(const struct cs_parser *p);
 /* Operands and binary operators, as they come. */
@@ -568,6 +594,8 @@ struct cs_run {
 void cs_run_operand(struct cs_parser *p, struct cs_run *run, const struct cs_token *op);
 uint32_t cs_run_end(struct cs_parser *p, struct cs_run *run);
 
+/* left.c: code is made. What nobody has read may reach any tool. */
+void cs_reach_code(struct cs_parser *p, struct cs_str name, const char *via, uint32_t pos);
 /* facts.c */
 void cs_facts(struct cs_parser *p, struct cs_compiled *out);
 

@@ -159,37 +159,43 @@ static bool is_known(struct cs_str name)
     return bsearch(&name, known, CS_COUNT(known), sizeof *known, by_name) != NULL;
 }
 
+/* The parts of a path without "." and "..", as many as fit; how many there are. */
+static uint32_t parts_of(struct cs_str s, struct cs_str *parts, uint32_t max)
+{
+    uint32_t count = 0;
+    while (s.len) {
+        const char *slash = memchr(s.at, '/', s.len);
+        struct cs_str part = cs_strn(s.at, slash ? (size_t)(slash - s.at) : s.len);
+        s = cs_strn(s.at + part.len + (slash != NULL), s.len - part.len - (slash != NULL));
+        if (part.len == 0 || cs_str_is(part, "."))
+            continue;
+        if (cs_str_is(part, ".."))
+            count -= count > 0;
+        else if (count < max)
+            parts[count++] = part;
+        else
+            return max;
+    }
+    return count;
+}
+
 /* "/mcp-servers/S/T.ts", "./mcp-servers/S/index.ts", "mcp-servers/S": S and T, either may be 0. */
 static bool server_module(struct cs_parser *p, uint32_t specifier, struct cs_path *path)
 {
-    struct cs_str s = p->names.at[specifier].text;
-    while (s.len && (s.at[0] == '/' || s.at[0] == '.')) {
-        s.at++;
-        s.len--;
-    }
-    if (!cs_str_starts(s, "mcp-servers"))
+    struct cs_str parts[16] = {0}, s = p->names.at[specifier].text;
+    uint32_t count = parts_of(s, parts, CS_COUNT(parts));
+    if (!count || !cs_str_is(parts[0], "mcp-servers"))
         return false;
-    s.at += 11;
-    s.len -= 11;
-    if (s.len && s.at[0] != '/')
-        return false;
-    struct cs_str parts[2] = {0};
-    for (uint32_t n = 0; s.len && n < 2; n++) {
-        s.at++;
-        s.len--;
-        const char *slash = s.len ? memchr(s.at, '/', s.len) : NULL;
-        parts[n] = cs_strn(s.at, slash ? (size_t)(slash - s.at) : s.len);
-        s.at += parts[n].len;
-        s.len -= parts[n].len;
-    }
-    struct cs_str *last = parts[1].len ? &parts[1] : &parts[0];
+    struct cs_str *last = &parts[count > 2 ? 2 : 1];
     if (cs_str_ends(*last, ".ts") || cs_str_ends(*last, ".js"))
         last->len -= 3;
     if (cs_str_is(*last, "index"))
         last->len = 0;
-    path->kind = parts[1].len ? PATH_MODULE : parts[0].len ? PATH_SERVER : PATH_TOOLS;
-    path->server = parts[0].len ? cs_intern(p, parts[0]) : (uint32_t)K_NONE;
-    path->name = parts[1].len ? cs_intern(p, parts[1]) : (uint32_t)K_NONE;
+    struct cs_str server = count > 1 ? parts[1] : CS_STR(""),
+                  name = count > 2 ? parts[2] : CS_STR("");
+    path->kind = name.len ? PATH_MODULE : server.len ? PATH_SERVER : PATH_TOOLS;
+    path->server = server.len ? cs_intern(p, server) : (uint32_t)K_NONE;
+    path->name = name.len ? cs_intern(p, name) : (uint32_t)K_NONE;
     return true;
 }
 
@@ -209,6 +215,15 @@ static enum cs_path_special special_of(struct cs_str root, struct cs_str name)
             return list[i].special;
     }
     return cs_str_is(root, "console") ? SPECIAL_CONSOLE : SPECIAL_NONE;
+}
+
+/* What is put there can be got again: files, storage. */
+static bool is_kept(struct cs_str root, bool module)
+{
+    if (!module)
+        return cs_str_is(root, "Deno") || cs_str_is(root, "Bun") || cs_str_ends(root, "Storage");
+    return cs_str_is(root, "fs") || cs_str_is(root, "fs/promises") ||
+           cs_str_starts(root, "node:fs");
 }
 
 static void root_kind(struct cs_reach *r, struct cs_path *path)
@@ -231,6 +246,8 @@ static void root_kind(struct cs_reach *r, struct cs_path *path)
         path->special = SPECIAL_HOUSE;
     }
     path->rules = cs_permission_rules(p->names.at[path->atom].text, path->module);
+    if (path->special == SPECIAL_NONE && is_kept(p->names.at[path->atom].text, path->module))
+        path->special = SPECIAL_FILES;
 }
 
 static void member_kind(struct cs_reach *r, struct cs_path *path, const struct cs_path *up)
@@ -238,6 +255,8 @@ static void member_kind(struct cs_reach *r, struct cs_path *path, const struct c
     const struct cs_name *names = r->p->names.at;
     if (!up->up && !up->module && up->kind == PATH_PLAIN)
         path->special = special_of(names[up->atom].text, names[path->atom].text);
+    if (up->special == SPECIAL_FILES)
+        path->special = SPECIAL_FILES;
     path->rules = up->rules;
     path->module = up->module;
     path->guess = up->guess;
@@ -248,7 +267,7 @@ static void member_kind(struct cs_reach *r, struct cs_path *path, const struct c
         bool named = up->special == SPECIAL_NAMED || path->atom == K_NONE ||
                      cs_str_is(names[path->atom].text, "callTool");
         path->kind = named ? PATH_TOOLS : PATH_PLAIN;
-        path->special = named ? SPECIAL_NAMED : SPECIAL_NONE;
+        path->special = named ? SPECIAL_NAMED : SPECIAL_FILES;
         return;
     }
     if (up->kind == PATH_TOOLS && path->atom != K_default) {
@@ -270,6 +289,16 @@ bool cs_path_plain(struct cs_parser *p, uint32_t atom, bool module)
     struct cs_reach r = {.p = p};
     root_kind(&r, &path);
     return path.kind == PATH_PLAIN && path.special != SPECIAL_REQUIRE && !path.rules;
+}
+
+bool cs_path_leads(const struct cs_reach *r, uint32_t path)
+{
+    return r->paths.at[path].kind != PATH_PLAIN;
+}
+
+bool cs_path_whole(const struct cs_reach *r, uint32_t path)
+{
+    return cs_path_leads(r, path) && r->paths.at[path].kind != PATH_TOOL;
 }
 
 static uint32_t slot_of(uint32_t up, uint32_t atom, bool module, uint32_t mask)
@@ -362,6 +391,8 @@ uint64_t cs_path_tool(struct cs_reach *r, uint32_t path, uint32_t pos, const cha
 {
     struct cs_path *to = &r->paths.at[path];
     to->given |= to->kind != PATH_TOOL;
+    if (to->kind == PATH_GLOBAL)
+        return cs_any_tool(r, pos);
     if (to->kind < PATH_TOOLS)
         return 0;
     uint32_t name = to->kind == PATH_TOOL || to->kind == PATH_MODULE ? to->name : (uint32_t)K_NONE;
@@ -379,5 +410,6 @@ uint64_t cs_path_tool(struct cs_reach *r, uint32_t path, uint32_t pos, const cha
 
 uint64_t cs_any_tool(struct cs_reach *r, uint32_t pos)
 {
+    r->matters = true;
     return (uint64_t)1 << cs_tool_bit(tool_of(r, K_NONE, K_NONE, pos, "chain"));
 }

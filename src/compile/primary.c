@@ -66,7 +66,7 @@ enum cs_ex cs_array_literal(struct cs_parser *p)
             continue;
         }
         bool spread = cs_eat(p, T_ELLIPSIS);
-        cs_assign(p);
+        cs_node_element(p, cs_assign(p));
         cs_item(p, &items, p->val, 0, spread ? VAL_SPREAD : 0);
         *CS_PUSH(&p->stack) = p->node | (spread ? CS_SPREAD : 0);
         if (!cs_eat(p, T_COMMA))
@@ -143,32 +143,34 @@ static void property(struct cs_parser *p, struct cs_items *items)
     uint32_t fn = method_modifiers(p, &accessor), mark = p->cands.len;
     struct cs_token name = p->tok;
     uint32_t atom = cs_property_name(p);
-    *CS_PUSH(&p->stack) = atom;
+    *CS_PUSH(&p->stack) = atom == K_NONE && p->node ? p->node | CS_SPREAD : atom;
+    uint32_t first = p->nodes.len;
     if (p->tok.kind == T_LPAREN || p->tok.kind == T_LT) {
         cs_function_rest(p, fn, 0);
         if (accessor && get && p->val)
             p->vals.at[p->val].flags |= VAL_READ;
         p->cands.len = mark;
-        p->node = 0;
+        p->node = accessor || fn & FN_GEN ? 0 : cs_node_func(p, first, name.start);
     } else if (fn || accessor) {
         cs_unexpected(p, "'('");
     } else if (cs_eat(p, T_COLON)) {
-        cs_assign(p);
+        enum cs_ex ex = cs_assign(p);
         cs_node_key(p, atom);
+        cs_node_element(p, ex);
     } else if (cs_tok_ident(&name)) {
         uint32_t ref = cs_refer(p, &name, REF_SHORTHAND), val = cs_val(p, VAL_REF, ref, 0, 0);
         *CS_PUSH(&p->cands) = ref;
-        p->node = 0;
+        uint32_t target = p->node = cs_node(p, NODE_REF, ref, 0, name.start);
         p->val = val;
         if (cs_eat(p, T_ASSIGN)) {
             mark = p->cands.len;
             p->refs.at[ref].flags |= REF_WRITE;
+            p->nodes.at[target].flags |= NODE_WRITTEN;
             cs_assign(p);
             p->cands.len = mark;
             p->val = cs_val(p, VAL_ASSIGN, val, p->val, 0);
             cs_node_key(p, atom);
-        } else {
-            p->node = cs_node(p, NODE_REF, ref, 0, name.start);
+            p->node = cs_node(p, NODE_ASSIGN, target, p->node, name.start);
         }
     } else {
         p->tok.kind == T_RBRACE || p->tok.kind == T_COMMA ? cs_unexpected(p, "':'")
@@ -218,11 +220,15 @@ enum cs_ex cs_function_expr(struct cs_parser *p, bool async)
         declared = p->decls.len;
         cs_next(p);
     }
+    uint32_t first = p->nodes.len;
     cs_function_rest(p, fn, 0);
     if (declared)
         p->val = cs_assigned(p, cs_val(p, VAL_DECL, declared - 1, 0, 0), p->val);
     cs_scope_close(p);
-    p->node = cs_node(p, NODE_FUNC, fn, 0, start);
+    p->node = cs_node_func(p, first, start);
+    if (declared)
+        *CS_PUSH(&p->binds) =
+            (struct cs_bound){.decl = declared - 1, .node = p->node, .branch = p->branch};
     return EX_FUNC;
 }
 
@@ -325,7 +331,6 @@ static enum cs_ex name_expr(struct cs_parser *p)
 
 static enum cs_ex keyword_expr(struct cs_parser *p)
 {
-    uint32_t start = p->tok.start;
     p->node = 0;
     switch (p->tok.atom) {
     case K_this:
@@ -349,7 +354,6 @@ static enum cs_ex keyword_expr(struct cs_parser *p)
         return cs_function_expr(p, false);
     case K_class:
         cs_class(p, false, false);
-        p->node = cs_node(p, NODE_FUNC, 0, 0, start);
         return EX_OTHER;
     case K_import:
         return import_expr(p);

@@ -19,20 +19,31 @@ uint32_t cs_reach_literal(const struct cs_reach *r, uint32_t node)
     return 0;
 }
 
+static bool nothing(struct cs_flow w)
+{
+    return !w.from && !w.can && !w.path && !w.place;
+}
+
 struct cs_flow cs_flow_join(struct cs_reach *r, struct cs_flow a, struct cs_flow b)
 {
     if (a.path && b.path && a.path != b.path)
         b.can |=
             cs_path_tool(r, a.path, r->pos, "alias") | cs_path_tool(r, b.path, r->pos, "alias");
+    uint32_t place = a.place == b.place ? a.place : 0;
+    if (nothing(a))
+        place = b.place;
+    else if (nothing(b))
+        place = a.place;
+    else if (!place && !r->quiet)
+        a.can |= cs_hand_out_inside(r, a.place) | cs_hand_out_inside(r, b.place);
     a.from |= b.from;
     a.can |= b.can;
     a.path = a.path ? a.path : b.path;
-    a.place = a.place == b.place ? a.place : 0;
+    a.place = place;
     return a;
 }
 
-/* Where the expression starts whose member this is, and how it is spelled. */
-static uint32_t start_of(const struct cs_reach *r, uint32_t node, const char **via)
+uint32_t cs_start_of(const struct cs_reach *r, uint32_t node, const char **via)
 {
     const struct cs_val *v = cs_reach_val(r, node);
     for (uint32_t i = 0; v->kind == VAL_MEMBER && i < 64; i++)
@@ -47,58 +58,16 @@ static uint32_t start_of(const struct cs_reach *r, uint32_t node, const char **v
     return v->kind == VAL_IMPORT || v->kind == VAL_CALL ? v->c : r->pos;
 }
 
-uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place, unsigned deep)
-{
-    uint64_t can = 0;
-    place &= ~REACH_LOOSE;
-    if (!place || deep > DEEP_MOST || !cs_reach_step(r))
-        return 0;
-    const struct cs_spot *s = &r->places.at[place];
-    can |= s->all_can | cs_path_tool(r, s->path, r->pos, "alias");
-    for (uint32_t m = s->member; m; m = r->places.at[m].sibling)
-        can |= cs_hand_out_spot(r, m, deep + 1);
-    return can | cs_hand_out_spot(r, r->places.at[place].same, deep + 1);
-}
-
-uint64_t cs_hand_out(struct cs_reach *r, uint32_t node, unsigned deep)
-{
-    const struct cs_val *v = cs_reach_val(r, node);
-    struct cs_flow w = r->at[node];
-    uint64_t can = w.can;
-    if (w.path) {
-        const char *via;
-        uint32_t pos = start_of(r, node, &via);
-        can |= cs_path_tool(r, w.path, pos, via);
-    }
-    if (deep < DEEP_MOST && cs_reach_step(r)) {
-        if (v->kind == VAL_ARRAY || v->kind == VAL_OBJECT) {
-            for (uint32_t i = v->a; i; i = cs_reach_val(r, i)->c)
-                can |= cs_hand_out(r, cs_reach_val(r, i)->a, deep + 1);
-        } else {
-            can |= cs_hand_out_spot(r, w.place, deep + 1);
-        }
-    }
-    return can;
-}
-
-static uint32_t returns(struct cs_reach *r, uint32_t fn)
-{
-    struct cs_val *v = &r->p->vals.at[fn];
-    if (!v->b)
-        v->b = cs_spot_new(r);
-    return v->b;
-}
-
-struct cs_flow cs_fn_returned(struct cs_reach *r, uint32_t fn)
-{
-    return cs_spot_read(r, returns(r, fn));
-}
-
 static struct cs_flow reference(struct cs_reach *r, uint32_t node)
 {
     struct cs_parser *p = r->p;
     const struct cs_ref *ref = &p->refs.at[cs_reach_val(r, node)->a];
     r->pos = ref->start;
+    if (!ref->decl && ref->atom == K_arguments) {
+        r->changed |= !r->arguments_used;
+        r->arguments_used = true;
+        return cs_spot_read(r, r->args);
+    }
     if (!ref->decl) {
         uint32_t place = cs_spot_member(r, r->globals, ref->atom, false);
         struct cs_flow w = place ? cs_spot_read(r, place) : (struct cs_flow){0};
@@ -108,6 +77,12 @@ static struct cs_flow reference(struct cs_reach *r, uint32_t node)
         return w;
     }
     const struct cs_decl *d = &p->decls.at[ref->decl - 1];
+    if (d->kind == DECL_NS)
+        return cs_spot_read(r, r->spaces);
+    if (d->kind == DECL_NSVAR) {
+        uint32_t place = cs_spot_member(r, r->spaces, ref->atom, false);
+        return place ? cs_spot_read(r, place) : (struct cs_flow){0};
+    }
     if (d->kind != DECL_IMPORT)
         return cs_spot_read(r, ref->decl);
     const struct cs_spec *s = &p->specs.at[d->aux];
@@ -130,16 +105,31 @@ static uint32_t folded(struct cs_reach *r, uint32_t node)
     return cs_intern(r->p, cs_arena_dup(&r->p->scratch, cs_strn(f.text, f.len)));
 }
 
+/* Members that are not what their name says. */
+static bool odd_member(struct cs_reach *r, uint32_t of, uint32_t atom, struct cs_flow *w)
+{
+    *w = r->at[of];
+    if (atom == r->value_of && cs_path_whole(r, w->path))
+        *w = (struct cs_flow){.can = cs_hand_out(r, of)};
+    else if (atom == r->prototype && !w->path)
+        *w = cs_spot_read(r, r->self);
+    else /* N.M of namespaces in each other */
+        return w->place == r->spaces && !cs_spot_member(r, r->spaces, atom, false);
+    return true;
+}
+
 static struct cs_flow member(struct cs_reach *r, uint32_t node)
 {
     const struct cs_val v = *cs_reach_val(r, node);
     struct cs_flow of = r->at[v.a], w;
     uint32_t atom = v.b;
     if (cs_reach_val(r, v.a)->kind == VAL_ARRAY || cs_reach_val(r, v.a)->kind == VAL_OBJECT) {
-        of.can |= cs_hand_out(r, v.a, 0);
+        of.can |= cs_hand_out(r, v.a);
     }
     if (atom == K_NONE && v.c && of.path)
         atom = folded(r, v.c);
+    if (odd_member(r, v.a, atom, &w))
+        return w;
     if (of.path && r->paths.at[of.path].kind == PATH_GLOBAL && atom != K_NONE) {
         uint32_t place = cs_spot_member(r, r->globals, atom, false);
         w = place ? cs_spot_read(r, place) : (struct cs_flow){0};
@@ -153,7 +143,7 @@ static struct cs_flow member(struct cs_reach *r, uint32_t node)
     if (w.path) {
         const struct cs_path *to = &r->paths.at[w.path];
         const char *via;
-        uint32_t pos = start_of(r, node, &via);
+        uint32_t pos = cs_start_of(r, node, &via);
         if (to->kind == PATH_TOOL)
             cs_path_tool(r, w.path, pos, via);
         if ((to->kind == PATH_SERVER && to->server == K_NONE) ||
@@ -167,8 +157,10 @@ static struct cs_flow literal_value(struct cs_reach *r, uint32_t node)
 {
     struct cs_flow w = {0};
     for (uint32_t i = cs_reach_val(r, node)->a; i; i = cs_reach_val(r, i)->c) {
-        w.from |= r->at[cs_reach_val(r, i)->a].from;
-        w.can |= r->at[cs_reach_val(r, i)->a].can;
+        const struct cs_flow *item = &r->at[cs_reach_val(r, i)->a];
+        w.from |= item->from;
+        w.can |= item->can;
+        r->in_literals |= item->path && cs_path_whole(r, item->path);
     }
     return w;
 }
@@ -187,6 +179,7 @@ static void look_at(struct cs_reach *r, uint32_t node)
 {
     const struct cs_val v = *cs_reach_val(r, node);
     struct cs_flow w = {0};
+    r->quiet = (v.flags & VAL_TARGET) != 0;
     switch (v.kind) {
     case VAL_REF:
         w = reference(r, node);
@@ -211,12 +204,15 @@ static void look_at(struct cs_reach *r, uint32_t node)
         break;
     case VAL_RETURN:
         if (v.b)
-            cs_reach_put(r, returns(r, v.b), v.a, r->at[v.a], 0);
+            cs_reach_put(r, cs_fn_returns(r, v.b), v.a, r->at[v.a], 0);
         else
-            cs_hand_out(r, v.a, 0);
+            cs_hand_out(r, v.a);
         break;
     case VAL_ASSIGN:
-        if (v.b >= VALUE_FIRST)
+        r->quiet = false;
+        if (v.c)
+            cs_reach_bind(r, v.a, 0, (struct cs_flow){.from = r->at[v.b].from}, 0);
+        else if (v.b >= VALUE_FIRST)
             cs_reach_bind(r, v.a, v.b, r->at[v.b], 0);
         w = r->at[v.b];
         break;
@@ -236,6 +232,7 @@ static void look_at(struct cs_reach *r, uint32_t node)
     case VAL_NOT:
     case VAL_FN:
     case VAL_ITEM:
+    case VAL_KEY:
         break;
     }
     r->at[node] = w;
@@ -275,7 +272,7 @@ static void exported(struct cs_reach *r)
         r->pos = e->pos;
         if (e->kind == EXPORT_LOCAL) {
             if (e->ref && p->refs.at[e->ref - 1].decl)
-                cs_hand_out_spot(r, p->refs.at[e->ref - 1].decl, 0);
+                cs_hand_out_spot(r, p->refs.at[e->ref - 1].decl);
             continue;
         }
         const struct cs_req *req = &p->reqs.at[e->req];
@@ -296,7 +293,7 @@ static void exported(struct cs_reach *r)
         r->pos = d->pos;
         for (uint32_t k = 0; k < p->exports.len && cs_reach_step(r); k++) {
             if (p->exports.at[k].kind == EXPORT_LOCAL && p->exports.at[k].local == d->atom)
-                cs_hand_out_spot(r, i + 1, 0);
+                cs_hand_out_spot(r, i + 1);
         }
     }
 }
@@ -314,10 +311,13 @@ static void reach_init(struct cs_reach *r)
 {
     struct cs_parser *p = r->p;
     r->at = cs_arena_alloc(&p->scratch, p->vals.len * sizeof *r->at);
+    r->marks = cs_arena_alloc(&p->scratch, p->vals.len * sizeof *r->marks);
     *CS_PUSH(&r->paths) = (struct cs_path){0};
     *CS_PUSH(&r->fns) = (struct cs_fn_link){0};
     for (uint32_t i = 0; i < CS_COUNT(r->digits); i++)
         r->digits[i] = cs_intern(p, cs_strn(&"0123456789"[i], 1));
+    r->prototype = cs_intern(p, CS_STR("prototype"));
+    r->value_of = cs_intern(p, CS_STR("valueOf"));
     cs_spots_init(r);
     r->steps_max = (uint64_t)p->vals.len * REACH_STEPS + 10000;
 }
@@ -325,6 +325,7 @@ static void reach_init(struct cs_reach *r)
 void cs_reach(struct cs_parser *p)
 {
     cs_loops(p);
+    cs_reach_nested(p);
     if (p->kind == CS_COMPILE_STRIP || !worth_it(p))
         return;
     struct cs_reach r = {.p = p};
@@ -339,7 +340,9 @@ void cs_reach(struct cs_parser *p)
             break;
         r.lost |= r.pass == REACH_PASSES;
     }
+    r.quiet = false;
     exported(&r);
+    cs_reach_left(&r);
     cs_flow_facts(&r);
     cs_permissions(&r);
     free(r.paths.at);

@@ -21,6 +21,7 @@
 #define REACH_BITS   63 /* tools that are told apart in flows; the rest is one, "*" */
 #define REACH_FLOWS  256
 #define DEEP_MOST    8           /* patterns and literals in each other that are taken apart */
+#define HAND_MOST    64          /* in each other that are handed out; then it may be any tool */
 #define REACH_LOOSE  0x80000000u /* of a place: some member of it */
 
 /* What a path leads to. */
@@ -42,6 +43,7 @@ enum cs_path_special {
     SPECIAL_INTO,    /* Object.assign(x, y): y into x */
     SPECIAL_REQUIRE,
     SPECIAL_HOUSE, /* caisson */
+    SPECIAL_FILES, /* files and what else outlives a program: one place */
     SPECIAL_NAMED, /* caisson.callTool("server", "tool", x), and what is made of it */
 };
 
@@ -74,6 +76,12 @@ struct cs_flow {
     uint32_t place; /* index in places, or 0 */
 };
 
+/* Of a value. */
+enum cs_mark_of {
+    MARK_PATTERN = 1, /* it looks like a literal, and takes one apart */
+    MARK_EATEN = 2,   /* a literal: somebody has looked at what is in it */
+};
+
 /* A variable, or a member. `own`: put into the whole of it; `all`: and into its members. */
 struct cs_spot {
     uint64_t own, all, can, all_can;
@@ -83,6 +91,10 @@ struct cs_spot {
     uint32_t member, sibling; /* its members, as a list */
     uint32_t fns;             /* functions it may be, as a list in `fns` */
     uint32_t read;            /* in this pass, or something in it */
+    uint32_t stamp;           /* of the last one who handed it out */
+    bool holds;               /* it or a member is on the way to a tool */
+    bool used;                /* its path has been read */
+    bool returned;            /* what a function returns */
 };
 
 struct cs_fn_link {
@@ -92,6 +104,7 @@ struct cs_fn_link {
 struct cs_reach {
     struct cs_parser *p;
     struct cs_flow *at; /* for each value */
+    uint8_t *marks;     /* for each value: enum cs_mark_of */
     CS_VEC(struct cs_path) paths;
     CS_VEC(struct cs_spot) places; /* 1 + declaration; then others */
     CS_VEC(struct cs_fn_link) fns;
@@ -99,15 +112,23 @@ struct cs_reach {
     uint32_t *path_table, path_mask; /* heap */
     uint64_t *member_keys;
     uint32_t *members, member_mask, member_count;
-    uint32_t globals, self, thrown; /* places: free names, this, what is thrown */
-    uint32_t digits[10];            /* atoms "0" ... "9" */
-    uint32_t pos;                   /* of the name that was looked at last */
+    /* Places: free names, this, what is thrown, arguments, exports of namespaces, files. */
+    uint32_t globals, self, thrown, args, spaces, files;
+    uint32_t digits[10];          /* atoms "0" ... "9" */
+    uint32_t prototype, value_of; /* other atoms */
+    uint32_t pos;                 /* of the name that was looked at last */
     uint64_t steps, steps_max;
     uint32_t pass; /* counted from 1 */
-    bool changed;  /* something that has been read in this pass before */
-    bool moved;    /* the same of answers: which tools' are in it */
-    bool matters;  /* there is a path to a tool, or to what needs permission */
-    bool lost;     /* it was too much */
+    uint32_t stamp;
+    bool arguments_used;
+    bool quiet;        /* what is looked at is only assigned to */
+    bool inside;       /* something is on the way to a tool, and kept in a member or returned */
+    bool in_literals;  /* the same, in a literal */
+    bool returns_hold; /* some function returns what is on the way to a tool */
+    bool changed;      /* something that has been read in this pass before */
+    bool moved;        /* the same of answers: which tools' are in it */
+    bool matters;      /* there is a path to a tool, or to what needs permission */
+    bool lost;         /* it was too much */
 };
 
 /* paths.c */
@@ -118,6 +139,10 @@ uint32_t cs_path_member(struct cs_reach *r, uint32_t path, uint32_t atom);
 uint64_t cs_path_tool(struct cs_reach *r, uint32_t path, uint32_t pos, const char *via);
 /* A name that is nobody's here: neither a server's, nor one that needs permission. */
 bool cs_path_plain(struct cs_parser *p, uint32_t atom, bool module);
+/* From here on there is a way to tools. */
+bool cs_path_leads(const struct cs_reach *r, uint32_t path);
+/* And it is not one tool alone. */
+bool cs_path_whole(const struct cs_reach *r, uint32_t path);
 /* Any tool at all. */
 uint64_t cs_any_tool(struct cs_reach *r, uint32_t pos);
 uint32_t cs_tool_bit(uint32_t tool);
@@ -130,6 +155,8 @@ uint32_t cs_spot_member(struct cs_reach *r, uint32_t place, uint32_t atom, bool 
 /* What the place is a name of, perhaps loosely, or itself. */
 uint32_t cs_spot_itself(const struct cs_reach *r, uint32_t place);
 struct cs_flow cs_spot_read(struct cs_reach *r, uint32_t place);
+/* What a function returns is kept there. */
+uint32_t cs_fn_returns(struct cs_reach *r, uint32_t fn);
 struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t atom);
 /* Into the whole of a place, loosely into some member, or a function. */
 void cs_spot_put(struct cs_reach *r, uint32_t place, struct cs_flow w);
@@ -151,11 +178,15 @@ static inline bool cs_reach_step(struct cs_reach *r)
 
 /* The literal or function that a value is, seen through assignments and Promise.all, or 0. */
 uint32_t cs_reach_literal(const struct cs_reach *r, uint32_t node);
+/* Where the expression starts whose member this is, and how it is spelled. */
+uint32_t cs_start_of(const struct cs_reach *r, uint32_t node, const char **via);
 struct cs_flow cs_flow_join(struct cs_reach *r, struct cs_flow a, struct cs_flow b);
 /* Somebody unknown gets the value: the tools that he can reach with it. A server alone stands for
  * all of its tools. */
-uint64_t cs_hand_out(struct cs_reach *r, uint32_t node, unsigned deep);
-uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place, unsigned deep);
+uint64_t cs_hand_out(struct cs_reach *r, uint32_t node);
+uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place);
+/* What is in the place only, not the path that it is itself. */
+uint64_t cs_hand_out_inside(struct cs_reach *r, uint32_t place);
 struct cs_flow cs_fn_returned(struct cs_reach *r, uint32_t fn);
 
 /* bind.c: the value `w`, which stands at node `from` (0: nowhere), into a place or pattern. */
@@ -168,6 +199,10 @@ uint32_t cs_spot_of(struct cs_reach *r, uint32_t node, unsigned deep);
 
 /* calls.c */
 struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node);
+
+/* left.c: what got somewhere that nobody looks is handed out. */
+void cs_reach_left(struct cs_reach *r);
+void cs_reach_nested(struct cs_parser *p);
 
 /* flow.c */
 void cs_flow_facts(struct cs_reach *r);

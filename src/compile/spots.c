@@ -20,6 +20,9 @@ void cs_spots_init(struct cs_reach *r)
     r->globals = cs_spot_new(r);
     r->self = cs_spot_new(r);
     r->thrown = cs_spot_new(r);
+    r->args = cs_spot_new(r);
+    r->spaces = cs_spot_new(r);
+    r->files = cs_spot_new(r);
     r->member_mask = 63;
     r->member_keys = cs_calloc(r->member_mask + 1, sizeof *r->member_keys);
     r->members = cs_calloc(r->member_mask + 1, sizeof *r->members);
@@ -119,12 +122,14 @@ static void add_around(struct cs_reach *r, uint32_t place, struct cs_flow *w)
 static void add_all(struct cs_reach *r, uint32_t place, struct cs_flow *w)
 {
     for (uint32_t steps = 0; place; steps++) {
-        const struct cs_spot *s = &r->places.at[place & ~REACH_LOOSE];
+        struct cs_spot *s = &r->places.at[place & ~REACH_LOOSE];
         note_read(r, place);
         w->from |= s->all;
         w->can |= s->all_can;
-        if (!w->path && !(place & REACH_LOOSE))
+        if (!w->path && !(place & REACH_LOOSE)) {
             w->path = s->path;
+            s->used |= !r->quiet;
+        }
         if (steps == SAME_MOST) {
             r->lost = true;
             return;
@@ -140,6 +145,101 @@ struct cs_flow cs_spot_read(struct cs_reach *r, uint32_t place)
     struct cs_flow w = {.place = place};
     add_all(r, place, &w);
     return w;
+}
+
+uint32_t cs_fn_returns(struct cs_reach *r, uint32_t fn)
+{
+    struct cs_val *v = &r->p->vals.at[fn];
+    if (!v->b) {
+        v->b = cs_spot_new(r);
+        r->places.at[v->b].returned = true;
+    }
+    return v->b;
+}
+
+struct cs_flow cs_fn_returned(struct cs_reach *r, uint32_t fn)
+{
+    return cs_spot_read(r, cs_fn_returns(r, fn));
+}
+
+static uint64_t hand_spot(struct cs_reach *r, uint32_t place, unsigned deep)
+{
+    place &= ~REACH_LOOSE;
+    if (!place || r->places.at[place].stamp == r->stamp || !cs_reach_step(r))
+        return 0;
+    if (deep > HAND_MOST)
+        return cs_any_tool(r, r->pos);
+    note_read(r, place);
+    struct cs_spot *s = &r->places.at[place];
+    s->stamp = r->stamp;
+    uint64_t can = s->all_can | cs_path_tool(r, s->path, r->pos, "alias");
+    for (uint32_t m = s->holds ? s->member : 0; m; m = r->places.at[m].sibling)
+        can |= hand_spot(r, m, deep + 1);
+    for (uint32_t i = r->returns_hold ? r->places.at[place].fns : 0; i; i = r->fns.at[i].next)
+        can |= hand_spot(r, cs_fn_returns(r, r->fns.at[i].fn), deep + 1);
+    return can | hand_spot(r, r->places.at[place].same, deep + 1);
+}
+
+uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place)
+{
+    r->stamp++;
+    return hand_spot(r, place, 0);
+}
+
+uint64_t cs_hand_out_inside(struct cs_reach *r, uint32_t place)
+{
+    uint64_t can = 0;
+    if (!r->inside)
+        return 0;
+    r->stamp++;
+    for (uint32_t steps = 0; place && steps < SAME_MOST; steps++) {
+        place &= ~REACH_LOOSE;
+        can |= r->places.at[place].all_can;
+        for (uint32_t m = r->places.at[place].holds ? r->places.at[place].member : 0; m;
+             m = r->places.at[m].sibling)
+            can |= hand_spot(r, m, 0);
+        for (uint32_t i = r->returns_hold ? r->places.at[place].fns : 0; i; i = r->fns.at[i].next)
+            can |= hand_spot(r, cs_fn_returns(r, r->fns.at[i].fn), 0);
+        note_read(r, place);
+        place = r->places.at[place].same;
+    }
+    return can;
+}
+
+static uint64_t hand(struct cs_reach *r, uint32_t node, unsigned deep)
+{
+    const struct cs_val v = *cs_reach_val(r, node);
+    struct cs_flow w = r->at[node];
+    uint64_t can = w.can;
+    if (w.path) {
+        const char *via;
+        uint32_t pos = cs_start_of(r, node, &via);
+        can |= cs_path_tool(r, w.path, pos, via);
+    }
+    if (!cs_reach_step(r))
+        return can;
+    if (deep > HAND_MOST)
+        return can | cs_any_tool(r, r->pos);
+    if (v.kind == VAL_ARRAY || v.kind == VAL_OBJECT) {
+        r->marks[node] |= MARK_EATEN;
+        for (uint32_t i = v.a; i; i = cs_reach_val(r, i)->c)
+            can |= hand(r, cs_reach_val(r, i)->a, deep + 1);
+    } else if (v.kind == VAL_FN) {
+        can |= r->returns_hold ? hand_spot(r, cs_fn_returns(r, node), deep + 1) : 0;
+    } else if (v.kind == VAL_JOIN) {
+        can |= hand(r, v.a, deep + 1) | hand(r, v.b, deep + 1);
+    } else if (v.kind == VAL_ASSIGN && v.b >= VALUE_FIRST) {
+        can |= hand(r, v.b, deep + 1);
+    } else {
+        can |= hand_spot(r, w.place, deep + 1);
+    }
+    return can;
+}
+
+uint64_t cs_hand_out(struct cs_reach *r, uint32_t node)
+{
+    r->stamp++;
+    return hand(r, node, 0);
 }
 
 uint32_t cs_spot_itself(const struct cs_reach *r, uint32_t place)
@@ -161,6 +261,10 @@ struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t ato
         m.can = w.can;
         m.place = w.place ? w.place | REACH_LOOSE : 0;
         m.path = cs_path_member(r, w.path, atom);
+        if (!r->quiet)
+            m.can |= cs_hand_out_inside(r, w.place);
+        if (atom == K_NONE && r->paths.at[w.path].kind == PATH_GLOBAL)
+            m.can |= cs_any_tool(r, r->pos);
         return m;
     }
     uint32_t place = w.place;
@@ -168,6 +272,7 @@ struct cs_flow cs_flow_member(struct cs_reach *r, struct cs_flow w, uint32_t ato
         const struct cs_spot *s = &r->places.at[place & ~REACH_LOOSE];
         if (place & REACH_LOOSE || steps == SAME_MOST) {
             add_all(r, place, &m);
+            m.can |= r->quiet ? 0 : cs_hand_out_inside(r, place);
             r->lost |= steps == SAME_MOST;
             break;
         }
@@ -207,6 +312,22 @@ static void put_bits(struct cs_reach *r, uint32_t place, uint64_t from, uint64_t
     }
 }
 
+/* There is a way to a tool in this place, and so in what it is part of. */
+static void holds(struct cs_reach *r, uint32_t place)
+{
+    for (;; place = r->places.at[place].up) {
+        struct cs_spot *s = &r->places.at[place];
+        s->holds = true;
+        r->changed |= !r->inside && (s->up || s->returned);
+        r->inside |= s->up || s->returned;
+        if (s->up)
+            continue;
+        r->changed |= s->returned && !r->returns_hold;
+        r->returns_hold |= s->returned;
+        return;
+    }
+}
+
 static void put_path(struct cs_reach *r, uint32_t place, uint32_t path)
 {
     struct cs_spot *s = &r->places.at[place];
@@ -215,6 +336,8 @@ static void put_path(struct cs_reach *r, uint32_t place, uint32_t path)
     if (!s->path) {
         s->path = path;
         touch(r, place);
+        if (cs_path_leads(r, path))
+            holds(r, place);
         return;
     }
     /* One of several: it may be any tool that either leads to. */
@@ -272,6 +395,8 @@ void cs_spot_put(struct cs_reach *r, uint32_t place, struct cs_flow w)
         }
         for (uint32_t i = r->places.at[w.place & ~REACH_LOOSE].fns; i; i = r->fns.at[i].next)
             cs_spot_put_fn(r, place, r->fns.at[i].fn);
+        /* What is in it is not followed: whoever has this place may reach it. */
+        w.can |= cs_hand_out_inside(r, w.place);
     }
     put_bits(r, place, w.from, w.can);
 }

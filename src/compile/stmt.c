@@ -60,20 +60,29 @@ static uint32_t condition(struct cs_parser *p)
     return cs_value(p, ex);
 }
 
+/* A statement that may run or not. */
+static void branch(struct cs_parser *p, bool dead)
+{
+    uint32_t outer = cs_branch(p);
+    p->dead += dead;
+    cs_statement(p);
+    p->dead -= dead;
+    p->branch = outer;
+}
+
 static void if_statement(struct cs_parser *p)
 {
     /* A loop, so that long else-if chains need no depth. */
     for (;;) {
         cs_next(p);
-        condition(p);
-        cs_statement(p);
+        branch(p, condition(p) == VALUE_FALSE);
         if (!cs_is(p, K_else))
             return;
         cs_next(p);
         if (!cs_is(p, K_if))
             break;
     }
-    cs_statement(p);
+    branch(p, false);
 }
 
 /* `let` starts a declaration, not an expression. */
@@ -127,34 +136,60 @@ static void while_statement(struct cs_parser *p)
     uint32_t start = p->tok.start;
     cs_loop_begin(p, &loop, LOOP_LOOP, K_NONE);
     cs_next(p);
-    uint32_t cond = condition(p);
+    struct cs_endless e = {.pos = start, .from = p->tok.start, .name = "while(true)"};
+    uint32_t outer = cs_branch(p);
+    e.cond = condition(p);
+    e.to = p->prev_end;
     cs_statement(p);
+    p->branch = outer;
     cs_loop_end(p, &loop);
-    cs_loop_seen(p, &loop, start, "while(true)", cond);
+    cs_loop_seen(p, &loop, e);
 }
 
-/* Behind the first ';' of a for, to before its ')'; its condition. */
+/* Behind the first ';' of a for, to before its ')'; where its condition ends. */
 static uint32_t for_rest(struct cs_parser *p)
 {
-    uint32_t cond = VALUE_TRUE;
+    uint32_t end = p->tok.start;
     if (p->tok.kind != T_SEMI) {
-        enum cs_ex ex = cs_expr(p);
-        cond = cs_value(p, ex);
+        cs_expr(p);
+        end = p->prev_end;
     }
     cs_expect(p, T_SEMI, "';'");
     if (p->tok.kind != T_RPAREN)
         cs_expr(p);
-    return cond;
+    return end;
+}
+
+/* for (x of y): what x is set to is some element of y. `first`: of the nodes of x. */
+static void for_each(struct cs_parser *p, uint32_t first)
+{
+    uint32_t target = p->node, val = p->val;
+    bool of = cs_is(p, K_of), declared = false;
+    for (uint32_t i = first; i < p->nodes.len; i++)
+        p->nodes.at[i].flags |= p->nodes.at[i].kind == NODE_HOLE ? NODE_MAYBE : 0;
+    if (first < p->nodes.len)
+        declared = p->nodes.at[first].kind == NODE_HOLE;
+    cs_next(p);
+    of ? cs_assign(p) : cs_expr(p);
+    uint32_t from = of && p->node ? cs_node(p, NODE_INDEX, p->node, 0, p->tok.start) : 0;
+    p->nodes.at[from].flags |= NODE_INNER;
+    if (declared)
+        p->nodes.at[first].a = from;
+    else
+        cs_node_take(p, target, from);
+    if (p->val)
+        cs_assigned(p, val, cs_val(p, VAL_MEMBER, p->val, K_NONE, 0));
 }
 
 static void for_statement(struct cs_parser *p)
 {
     struct cs_loop loop;
-    uint32_t start = p->tok.start, cond = 0;
+    struct cs_endless e = {.pos = p->tok.start, .name = "for(;;)"};
+    uint32_t outer = cs_branch(p);
     cs_loop_begin(p, &loop, LOOP_LOOP, K_NONE);
     cs_next(p);
     if (cs_is(p, K_await)) {
-        cs_loop_leave(p);
+        cs_loop_wait(p);
         if (!(p->ctx & CTX_ASYNC))
             cs_syntax_error(p, p->tok.start, "make the enclosing function async",
                             "for await is only possible in an async function");
@@ -163,27 +198,24 @@ static void for_statement(struct cs_parser *p)
     uint32_t opened = p->tok.start;
     cs_expect(p, T_LPAREN, "'('");
     cs_scope_open(p, false);
-    uint32_t vals = p->nodes.len;
+    uint32_t first = p->nodes.len;
+    p->node = 0;
     for_first(p);
-    uint32_t target = p->val;
-    if (cs_is(p, K_of) || cs_is(p, K_in)) {
-        /* What the loop sets its variables to is not known. */
-        for (uint32_t i = vals; i < p->nodes.len; i++)
-            p->nodes.at[i].flags |= p->nodes.at[i].kind == NODE_HOLE ? NODE_MAYBE : 0;
-        bool of = cs_is(p, K_of);
-        cs_next(p);
-        of ? cs_assign(p) : cs_expr(p);
-        if (p->val)
-            cs_assigned(p, target, cs_val(p, VAL_MEMBER, p->val, K_NONE, 0));
+    bool each = cs_is(p, K_of) || cs_is(p, K_in);
+    if (each) {
+        for_each(p, first);
     } else {
         cs_expect(p, T_SEMI, "';'");
-        cond = for_rest(p);
+        e.from = p->tok.start;
+        e.to = for_rest(p);
     }
     cs_close(p, T_RPAREN, opened);
     cs_statement(p);
     cs_scope_close(p);
+    p->branch = outer;
     cs_loop_end(p, &loop);
-    cs_loop_seen(p, &loop, start, "for(;;)", cond);
+    if (!each)
+        cs_loop_seen(p, &loop, e);
 }
 
 static void do_statement(struct cs_parser *p)
@@ -192,14 +224,16 @@ static void do_statement(struct cs_parser *p)
     uint32_t start = p->tok.start;
     cs_loop_begin(p, &loop, LOOP_LOOP, K_NONE);
     cs_next(p);
-    cs_statement(p);
+    branch(p, false);
     if (!cs_is(p, K_while))
         cs_unexpected(p, "'while'");
     cs_next(p);
-    uint32_t cond = condition(p);
+    struct cs_endless e = {.pos = start, .from = p->tok.start, .name = "do-while(true)"};
+    e.cond = condition(p);
+    e.to = p->prev_end;
     cs_eat(p, T_SEMI);
     cs_loop_end(p, &loop);
-    cs_loop_seen(p, &loop, start, "do-while(true)", cond);
+    cs_loop_seen(p, &loop, e);
 }
 
 static void switch_statement(struct cs_parser *p)
@@ -208,7 +242,7 @@ static void switch_statement(struct cs_parser *p)
     cs_next(p);
     condition(p);
     cs_loop_begin(p, &frame, LOOP_SWITCH, K_NONE);
-    uint32_t opened = p->tok.start;
+    uint32_t opened = p->tok.start, outer = cs_branch(p);
     cs_expect(p, T_LBRACE, "'{'");
     cs_scope_open(p, false);
     while (p->tok.kind != T_RBRACE && p->tok.kind != T_EOF) {
@@ -234,24 +268,37 @@ static void switch_statement(struct cs_parser *p)
         }
     }
     cs_loop_end(p, &frame);
+    p->branch = outer;
     cs_scope_close(p);
     cs_close(p, T_RBRACE, opened);
 }
 
+/* The block of a try; true if something is thrown in it. */
+static bool tried(struct cs_parser *p)
+{
+    struct cs_loop frame;
+    cs_loop_begin(p, &frame, LOOP_TRY, K_NONE);
+    cs_block(p);
+    cs_loop_end(p, &frame);
+    return frame.left;
+}
+
 static void try_statement(struct cs_parser *p)
 {
-    uint32_t start = p->tok.start;
+    uint32_t start = p->tok.start, outer = cs_branch(p);
     cs_next(p);
-    cs_block(p);
-    bool handled = false;
+    bool throws = tried(p), handled = false;
+    if (throws && !cs_is(p, K_catch))
+        cs_loop_throw(p);
     if (cs_is(p, K_catch)) {
         handled = true;
         cs_next(p);
         cs_scope_open(p, false);
         uint32_t opened = p->tok.start;
         if (cs_eat(p, T_LPAREN)) {
-            p->from = 0;
+            p->from = cs_node_hole(p, NODE_MAYBE);
             cs_binding(p, BIND_LEXICAL);
+            p->from = 0;
             cs_assigned(p, p->val, cs_val(p, VAL_THROWN, 0, 0, 0));
             cs_type_annotation(p);
             cs_close(p, T_RPAREN, opened);
@@ -264,6 +311,7 @@ static void try_statement(struct cs_parser *p)
         cs_next(p);
         cs_block(p);
     }
+    p->branch = outer;
     if (!handled)
         cs_syntax_error(p, start, "add catch (e) { } or finally { }", "try needs catch or finally");
 }
@@ -281,13 +329,15 @@ static void return_statement(struct cs_parser *p)
     if (p->tok.kind != T_SEMI && p->tok.kind != T_RBRACE && p->tok.kind != T_EOF && !p->tok.nl) {
         cs_restricted(p, cs_expr);
         cs_returned(p, p->val);
+        p->returned = p->node;
     }
+    p->returns++;
     cs_semicolon(p);
 }
 
 static void throw_statement(struct cs_parser *p)
 {
-    cs_loop_leave(p);
+    cs_loop_throw(p);
     cs_next(p);
     if (p->tok.nl)
         cs_syntax_error(p, p->tok.start, "put it on the line of throw",

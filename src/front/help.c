@@ -88,9 +88,15 @@ static void print_limits(void)
         print_amount(b, sizeof b, limit, cs_limit_get(&most, limit));
         printf("  %-14s %9s %9s  %s\n", cs_limit_name(limit), a, b, cs_limit_what(limit));
     }
-    printf(
-        "\nA program of higher risk gets less: MEDIUM (it makes code at run time, or is Python,\n"
-        "bash or node) 256M of memory, 25%% of a core and 120s.\n");
+    printf("\nA program of higher risk gets less (caisson assess says which it has):\n\n");
+    for (int i = CS_RISK_LOW; i <= CS_RISK_CRITICAL; i++) {
+        const struct cs_limits held = cs_policy_ceiling(NULL, (enum cs_risk)i);
+        char memory[24], time[24];
+        print_amount(memory, sizeof memory, CS_LIMIT_MEMORY, held.memory);
+        print_amount(time, sizeof time, CS_LIMIT_WALL_CLOCK, held.wall_clock);
+        printf("  %-8s at most %5s of memory, %2u%% of a core and %s\n",
+               cs_risk_name((enum cs_risk)i), memory, (unsigned)held.cpu, time);
+    }
 }
 
 /* --- the man page --- */

@@ -23,6 +23,7 @@ static struct cs_tool_view view_of(const struct cs_tool *t)
         .annotated = t->annotated,
         .read_only = t->read_only,
         .destructive = t->destructive,
+        .owns_up = t->owns_up,
         .open_world = t->open_world,
         .trusted = t->trusted,
     };

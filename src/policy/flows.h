@@ -56,6 +56,7 @@ struct cs_tool_view {
     struct cs_str input;       /* JSON Schema of its arguments, as the server sent it */
     bool annotated;            /* it says something about itself */
     bool read_only, destructive, open_world;
+    bool owns_up; /* it says itself that it is destructive, not only by saying nothing */
     bool trusted; /* its server's word counts: its `trust` is not "low" */
     enum cs_standing standing;
 };

@@ -393,9 +393,11 @@ static bool is_text(enum cs_fact_kind kind)
 static void find_words(struct cs_case *k, struct cs_fact_seen *f, struct cs_buf *lower)
 {
     uint64_t found[CS_WORDS_ROOM] = {0};
-    struct cs_str texts[] = {f->name, f->plain};
+    struct cs_str texts[] = {f->name, f->plain, f->shell};
     bool any = false;
-    for (size_t n = 0; n < CS_COUNT(texts) && texts[n].len; n++) {
+    for (size_t n = 0; n < CS_COUNT(texts); n++) {
+        if (!texts[n].len)
+            continue;
         cs_buf_clear(lower);
         char *to = cs_buf_room(lower, texts[n].len);
         for (size_t i = 0; i < texts[n].len; i++) {
@@ -470,6 +472,27 @@ static void find_secrets(struct cs_case *k)
     free(ends);
 }
 
+/* The forms that rules look at. */
+static void read_text(struct cs_case *k, struct cs_fact_seen *f)
+{
+    static const char *const hides[] = {"base64", "charcode", "reverse"};
+    f->plain = cs_words_plain(f->name, k->arena);
+    f->looks = cs_words_looks(f->name);
+    for (size_t i = 0; i < CS_COUNT(hides); i++)
+        if (f->via.len && memmem(f->via.at, f->via.len, hides[i], strlen(hides[i])))
+            f->looks &= ~(unsigned)CS_LOOKS_PROSE; /* people do not read that */
+    if (f->kind == CS_FACT_STRING)
+        f->shell = cs_words_shell(f->plain.len ? f->plain : f->name, k->arena);
+}
+
+static bool runs_commands(const struct cs_case *k)
+{
+    for (uint32_t i = k->start[CS_FACT_TOOL]; i < k->start[CS_FACT_TOOL + 1]; i++)
+        if (cs_words_runs(k->facts[i].name))
+            return true;
+    return false;
+}
+
 void cs_case_prepare(struct cs_case *k, struct cs_verdict *v)
 {
     CS_AUTO_BUF struct cs_buf lower = {0};
@@ -479,8 +502,9 @@ void cs_case_prepare(struct cs_case *k, struct cs_verdict *v)
     list_tools(k, v);
     read_flows(k, v);
     list_permissions(k, v);
+    k->runs = runs_commands(k);
     for (uint32_t i = 0; i < k->fact_count; i++) {
-        k->facts[i].plain = cs_words_plain(k->facts[i].name, k->arena);
+        read_text(k, &k->facts[i]);
         find_words(k, &k->facts[i], &lower);
     }
     if (k->c->detector && k->rules->wants_secrets)

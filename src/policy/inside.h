@@ -4,11 +4,12 @@
  *   file.c    the file, its sections, and `approvals`
  *   calls.c   `tools`: who may call what, and with what
  *   rules.c   `risk`: the rules that facts are judged by, over default.json
- *   when.c    conditions of rules, read and checked; match.c do they hold?; words.c their words
+ *   when.c    conditions of rules, read and checked; match.c do they hold?; words.c their words;
+ *             plain.c texts as others read them
  *   gather.c  the worker's message becomes a case: tools, words, secrets
  *   flows.c   `labels`, `flows`
  *   labels.c  what tools bring in and can do, guessed
- *   judge.c   facts become a verdict; verdict.c as JSON
+ *   judge.c   facts become a verdict; verdict.c as JSON; commands.c the arguments of a call
  */
 #ifndef CS_POLICY_INSIDE_H
 #define CS_POLICY_INSIDE_H

@@ -113,12 +113,28 @@ static struct cs_str filled(const struct cs_case *k, const struct cs_risk_rule *
 
 /* --- findings --- */
 
-static enum cs_risk level_of(const struct cs_case *k, const struct cs_risk_rule *rule)
+enum cs_risk cs_risk_level_of(const struct cs_case *k, const struct cs_risk_rule *rule)
 {
     for (uint32_t i = 0; i < rule->raise_count; i++)
         if (cs_glob(rule->raises[i].environment, k->environment))
             return rule->raises[i].level;
     return rule->level;
+}
+
+/* Where it was found. Commands in a text for people are not run, unless something runs them. */
+static enum cs_risk level_at(const struct cs_case *k, const struct cs_risk_rule *rule,
+                             const struct cs_fact_seen *f)
+{
+    enum cs_risk level = cs_risk_level_of(k, rule);
+    if (!rule->has_prose || !f || !(f->looks & CS_LOOKS_PROSE) || k->runs)
+        return level;
+    return rule->prose < level ? rule->prose : level;
+}
+
+struct cs_str cs_risk_reason(const struct cs_case *k, const struct cs_risk_rule *rule,
+                             const struct cs_fact_seen *f)
+{
+    return filled(k, rule, f, 1);
 }
 
 /* What was found in one line need not be found in all of them together. */
@@ -146,7 +162,7 @@ static void find(struct cs_case *k, struct findings *all, const struct cs_risk_r
         const struct cs_fact_seen *f = rule->when.kinds ? hits[i] : NULL;
         all->at[all->count++] = (struct cs_finding){
             .id = cs_arena_dup(k->arena, rule->id),
-            .level = level_of(k, rule),
+            .level = level_at(k, rule, f),
             .line = f ? f->line : 0,
             .column = f ? f->column : 0,
             .module = f ? f->module : (struct cs_str){0},
@@ -167,7 +183,7 @@ static struct cs_finding *unreadable(struct cs_case *k, struct findings *all, en
         const struct cs_risk_rule *rule = &k->rules->rules[i];
         if (!cs_str_is(rule->id, "unreadable"))
             continue;
-        level = level_of(k, rule) > least ? level_of(k, rule) : least;
+        level = cs_risk_level_of(k, rule) > least ? cs_risk_level_of(k, rule) : least;
         mitigation = cs_arena_dup(k->arena, rule->mitigation);
     }
     struct cs_finding *f = &all->at[all->count++];

@@ -24,7 +24,9 @@
  *   fact        a kind of base/facts.h, or a list of them; what follows speaks of one such fact
  *   name, via, key    globs, one of which fits; those that begin with "!" exclude
  *   words       one of these is in the name, in capitals or not
- *   like        a pattern (base/regex.h) that is found in the name
+ *   like        a pattern (base/regex.h) that is found in the name, or in it as the eye reads it
+ *   as          "shell": or in it as a shell reads it
+ *   looks       how the text looks: "prose", "mixed", "control", "unseen" (risk.h)
  *   holds       kinds of secrets (privacy/privacy.h), one of which is found in the name
  *   outside     of an import: it is a path that lies beneath none of these
  *   tool        of a tool: {"standing", "grant", "labels", "read_only", "destructive",
@@ -35,7 +37,8 @@
  *   unless_intent    there is an intent, and this pattern is not found in it
  *   all         a list of further conditions that hold too
  *
- * `environments` of a rule: {"prod": "HIGH"}, its level there. In `reason`, {name} is the name of
+ * `environments` of a rule: {"prod": "HIGH"}, its level there; `prose`: its level in texts for
+ * people, where nothing is reached that runs commands. In `reason`, {name} is the name of
  * the fact, {count} how many there are, {tools} which tools, {language} the language.
  */
 #ifndef CS_POLICY_JUDGE_H
@@ -115,6 +118,19 @@ bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_vi
  * this principal, unless the rule tool-young or tool-changed is off. */
 enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str principal,
                                  enum cs_standing standing);
+
+/* A command in the arguments of a call, which the program may have put together as it ran. */
+struct cs_command {
+    struct cs_str rule; /* its id, in the policy's arena or constant */
+    struct cs_str reason;
+    enum cs_risk level;
+    enum cs_grant then;
+};
+/* Looks at the arguments (JSON, as the program gave them) of a call of a tool that runs commands,
+ * as its names say, by the rules that read texts as a shell does. True: it is not just allowed. */
+bool cs_judge_command(const struct cs_policy *policy, struct cs_str principal,
+                      const struct cs_target *target, struct cs_str arguments,
+                      struct cs_arena *arena, struct cs_command *found);
 
 /* default.json: what counts where the policy says nothing else. */
 struct cs_str cs_risk_defaults(void);

@@ -417,8 +417,8 @@ static unsigned guess_labels(const struct guess *g)
 /* What the annotations add, and what those take away whose word counts. */
 static unsigned annotate(const struct cs_tool_view *t, const struct guess *g, unsigned labels)
 {
-    if (t->annotated && t->destructive && !t->read_only && !(g->verb & (READS | MAKES)) &&
-        !(g->name & ADDS && !(g->verb & DESTROYS)))
+    bool harmless = g->verb & (READS | MAKES) || (g->name & ADDS && !(g->verb & DESTROYS));
+    if (t->owns_up || (t->annotated && t->destructive && !t->read_only && !harmless))
         labels |= CS_LABEL_DESTRUCTIVE;
     if (!t->trusted || !t->annotated)
         return labels;

@@ -158,19 +158,29 @@ static bool reaches(const struct cs_case *k, const struct cs_tool_when *w,
 
 /* --- a condition --- */
 
+/* `like` in one of the forms of its text. */
+static bool reads_like(struct cs_case *k, const struct cs_when *w, const struct cs_fact_seen *f)
+{
+    const struct cs_str forms[] = {f->name, f->plain, w->shell ? f->shell : (struct cs_str){0}};
+    for (size_t i = 0; i < CS_COUNT(forms); i++)
+        if ((i == 0 || forms[i].len) && like(k, w->like, forms[i]))
+            return true;
+    return false;
+}
+
 static bool fact_fits(struct cs_case *k, const struct cs_when *w, const struct cs_fact_seen *f)
 {
     if (!cs_globs_fit(&w->vias, f->via) || !cs_globs_fit(&w->keys, f->key) || !has_word(w, f) ||
         (f->from & w->from) != w->from || (f->to & w->to) != w->to ||
         (f->besides & w->besides) != w->besides || !reaches(k, &w->tool, f))
         return false;
-    if (w->secrets && !(f->secrets & w->secrets))
+    if ((w->secrets && !(f->secrets & w->secrets)) || (w->looks && !(f->looks & w->looks)))
         return false;
     if (w->outside.count && !is_outside(&w->outside, f))
         return false;
     if (!cs_globs_fit(&w->names, f->name) && (!f->plain.len || !cs_globs_fit(&w->names, f->plain)))
         return false;
-    return !w->like || like(k, w->like, f->name) || (f->plain.len && like(k, w->like, f->plain));
+    return !w->like || reads_like(k, w, f);
 }
 
 static bool circumstances_fit(struct cs_case *k, const struct cs_when *w)
@@ -200,8 +210,11 @@ uint32_t cs_when_holds(struct cs_case *k, const struct cs_when *w, const struct 
         for (uint32_t i = k->start[kind]; i < k->start[kind + 1]; i++) {
             if (!fact_fits(k, w, &k->facts[i]))
                 continue;
+            /* Of many, those that are no text for people: they weigh more. */
             if (count < most)
                 hits[count] = &k->facts[i];
+            else if (most && !(k->facts[i].looks & CS_LOOKS_PROSE))
+                hits[most - 1] = &k->facts[i];
             count++;
         }
     }

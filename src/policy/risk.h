@@ -39,6 +39,8 @@ struct cs_when {
     uint32_t *words;            /* indexes of those of which one must be in the text */
     uint32_t word_count;
     uint32_t secrets; /* bits of enum cs_pii, of which one is found in the text */
+    uint32_t looks;   /* CS_LOOKS_*, of which one holds */
+    bool shell;       /* `like` is tried on the text as a shell reads it too */
     uint32_t at_least;
     struct cs_tool_when tool;
     unsigned from, to, besides; /* labels, of a flow */
@@ -63,6 +65,9 @@ struct cs_risk_rule {
         enum cs_risk level;
     } * raises;
     uint32_t raise_count;
+    bool has_prose;
+    enum cs_risk
+        prose; /* its level in texts for people, where nothing that runs commands is reached */
 };
 
 /* What a level leads to. */
@@ -107,9 +112,25 @@ int cs_words_add(struct cs_words_table *table, struct cs_str word, struct cs_are
 /* Sets the bit of every word that is in `text`, which is in lower case. False: there is none. */
 bool cs_words_find(const struct cs_words_table *table, struct cs_str text,
                    uint64_t found[CS_WORDS_ROOM]);
+
+/* --- plain.c --- */
+
 /* The text as the eye reads it: letters of other alphabets that look like Latin ones are these,
  * what is not seen is left out. Empty: it is as it was. */
 struct cs_str cs_words_plain(struct cs_str text, struct cs_arena *arena);
+/* As a shell reads it: blanks are one, quotes and backslashes within words are not there, $IFS is a
+ * blank. Empty: it is as it was. */
+struct cs_str cs_words_shell(struct cs_str text, struct cs_arena *arena);
+/* How a text looks; in the order of their words in when.c. */
+enum {
+    CS_LOOKS_PROSE = 1,   /* for people: sentences, lists of commands */
+    CS_LOOKS_MIXED = 2,   /* letters of another alphabet in a Latin word */
+    CS_LOOKS_CONTROL = 4, /* backspaces, escapes that do more than colour */
+    CS_LOOKS_UNSEEN = 8, /* several characters in a row that are not seen, or that turn it around */
+};
+unsigned cs_words_looks(struct cs_str text);
+/* Does "server.tool" sound like something that runs commands? */
+bool cs_words_runs(struct cs_str name);
 
 /* --- when.c --- */
 
@@ -140,6 +161,8 @@ struct cs_fact_seen {
     bool cut; /* the name is longer than what is here */
     struct cs_str name, via, key, module;
     struct cs_str plain;   /* name as the eye reads it; empty: the same */
+    struct cs_str shell;   /* as a shell reads that */
+    unsigned looks;        /* CS_LOOKS_* */
     uint32_t line, column; /* 0: not known */
     uint64_t *words;       /* bits; NULL: none is in it */
     uint32_t secrets;      /* bits of enum cs_pii */
@@ -162,6 +185,7 @@ struct cs_case {
     uint32_t tool_count;
     uint64_t source_bytes, longest_line, modules;
     bool unreadable; /* all of it, or some */
+    bool runs;       /* it reaches something that runs commands */
     int64_t pattern_us;
     bool too_slow; /* patterns were given up */
 };
@@ -173,6 +197,15 @@ uint32_t cs_when_holds(struct cs_case *k, const struct cs_when *when,
 bool cs_tool_fits(const struct cs_tool_when *when, const struct cs_reached *tool);
 /* `patterns` are globs; those that begin with "!" exclude. */
 bool cs_globs_fit(const struct cs_patterns *patterns, struct cs_str text);
+
+/* --- rules.c, judge.c --- */
+
+/* What follows from a level for a principal. */
+enum cs_grant cs_risk_grant(const struct cs_risk_rules *rules, struct cs_str principal,
+                            enum cs_risk level);
+enum cs_risk cs_risk_level_of(const struct cs_case *k, const struct cs_risk_rule *rule);
+struct cs_str cs_risk_reason(const struct cs_case *k, const struct cs_risk_rule *rule,
+                             const struct cs_fact_seen *fact);
 
 /* --- gather.c: the worker's message becomes a case --- */
 

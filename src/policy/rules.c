@@ -24,6 +24,15 @@ bool cs_risk_rule_at(const struct cs_policy *policy, size_t i, struct cs_rule_vi
     return true;
 }
 
+enum cs_grant cs_risk_grant(const struct cs_risk_rules *r, struct cs_str principal,
+                            enum cs_risk level)
+{
+    for (uint32_t i = 0; i < r->principal_count; i++)
+        if (r->principals[i].is_set[level] && cs_glob(r->principals[i].who, principal))
+            return r->principals[i].then[level];
+    return r->general.is_set[level] ? r->general.then[level] : r->built_in.then[level];
+}
+
 enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str principal,
                                  enum cs_standing standing)
 {
@@ -38,11 +47,7 @@ enum cs_grant cs_policy_standing(const struct cs_policy *policy, struct cs_str p
     if (i == r->rule_count || r->rules[i].off)
         return CS_GRANT_ALLOW;
     /* A program that could call it is not risky for that; the call is. */
-    enum cs_risk level = CS_RISK_HIGH;
-    for (i = 0; i < r->principal_count; i++)
-        if (r->principals[i].is_set[level] && cs_glob(r->principals[i].who, principal))
-            return r->principals[i].then[level];
-    return r->general.is_set[level] ? r->general.then[level] : r->built_in.then[level];
+    return cs_risk_grant(r, principal, CS_RISK_HIGH);
 }
 
 /* risk: memory, CPU share, wall clock. The rest does not depend on the risk. */
@@ -154,11 +159,16 @@ static int read_member(struct cs_risk_reader *r, struct cs_json_val key, struct 
         return read_text(arena, item, where, &rule->mitigation, err);
     if (cs_json_is(key, "environments"))
         return read_raises(arena, item, where, rule, err);
+    if (cs_json_is(key, "prose")) {
+        rule->has_prose = true;
+        return cs_risk_level(item, where, &rule->prose, err);
+    }
     if (cs_json_is(key, "when")) {
         rule->when = (struct cs_when){0};
         return cs_when_read(r, item, where, &rule->when, err);
     }
-    return cs_policy_unknown(key, outer, "id, level, when, reason, mitigation, environments", err);
+    return cs_policy_unknown(key, outer, "id, level, when, reason, mitigation, environments, prose",
+                             err);
 }
 
 /* What nobody could read is asked for, whatever the policy says. */

@@ -247,10 +247,10 @@ static int read_tool(struct cs_json_val from, const char *outer, struct cs_tool_
 
 /* --- one condition --- */
 
-#define KEYS                                                                                 \
-    "fact, name, like, words, via, key, holds, outside, at_least, tool, from, to, besides, " \
-    "environment, language, principal, unless_intent, source_bytes, longest_line, modules, " \
-    "sensitive_inputs, bad_lately, bad_percent, unreadable, all"
+#define KEYS                                                                                   \
+    "fact, name, like, as, words, via, key, holds, looks, outside, at_least, tool, from, to, " \
+    "besides, environment, language, principal, unless_intent, source_bytes, longest_line, "   \
+    "modules, sensitive_inputs, bad_lately, bad_percent, unreadable, all"
 
 /* 1: it was one of these; 0: it is something else. */
 static int read_texts(struct cs_risk_reader *r, struct cs_json_val key, struct cs_json_val item,
@@ -275,6 +275,10 @@ static int read_texts(struct cs_risk_reader *r, struct cs_json_val key, struct c
         return read_like(r, item, where, &w->unless_intent, err) < 0 ? -1 : 1;
     if (cs_json_is(key, "words"))
         return read_words(r, item, where, w, err) < 0 ? -1 : 1;
+    if (cs_json_is(key, "as")) {
+        w->shell = cs_json_is(item, "shell");
+        return w->shell ? 1 : cs_fail(err, CS_INVALID, "%s: must be \"shell\"", where);
+    }
     return 0;
 }
 
@@ -306,6 +310,7 @@ static int read_numbers(struct cs_json_val key, struct cs_json_val item, const c
 static int read_reach(struct cs_risk_reader *r, struct cs_json_val key, struct cs_json_val item,
                       const char *where, struct cs_when *w, struct cs_err *err)
 {
+    static const char *const looks[] = {"prose", "mixed", "control", "unseen"};
     if (cs_json_is(key, "fact"))
         return read_bits(item, where, kind_names, CS_COUNT(kind_names), &w->kinds, err) < 0 ? -1
                                                                                             : 1;
@@ -321,6 +326,8 @@ static int read_reach(struct cs_risk_reader *r, struct cs_json_val key, struct c
         return read_wanted(item, where, &w->unreadable, err) < 0 ? -1 : 1;
     if (cs_json_is(key, "holds"))
         return read_secrets(r, item, where, &w->secrets, err) < 0 ? -1 : 1;
+    if (cs_json_is(key, "looks"))
+        return read_bits(item, where, looks, CS_COUNT(looks), &w->looks, err) < 0 ? -1 : 1;
     return 0;
 }
 
@@ -352,10 +359,10 @@ static int check(const struct cs_when *w, const char *where, struct cs_err *err)
     const uint32_t tools = 1u << CS_FACT_TOOL, flows = 1u << CS_FACT_FLOW,
                    imports = 1u << CS_FACT_IMPORT;
     if (!w->kinds && (w->names.count || w->vias.count || w->keys.count || w->like ||
-                      w->word_count || w->secrets || w->at_least))
+                      w->word_count || w->secrets || w->looks || w->shell || w->at_least))
         return cs_fail(err, CS_INVALID,
-                       "%s.fact: is missing; name, via, key, like, words, holds and at_least speak "
-                       "of facts",
+                       "%s.fact: is missing; name, via, key, like, as, words, holds, looks and "
+                       "at_least speak of facts",
                        where);
     if (w->tool.is_set && w->kinds != tools)
         return cs_fail(err, CS_INVALID, "%s.tool: is for the fact \"tool\" alone", where);

@@ -49,6 +49,16 @@ static bool marked(const struct cs_view *view, size_t start, size_t end)
     return false;
 }
 
+/* Azure: three letters, a digit, "Q~", and what is looked at here. */
+static bool of_azure(const struct cs_view *view, size_t start, size_t end)
+{
+    struct cs_str s = {view->at + start, end - start};
+    return start >= 6 && s.len <= 40 && view->at[start - 1] == '~' && view->at[start - 2] == 'Q' &&
+           cs_is_digit(view->at[start - 3]) &&
+           cs_class_end(view, start - 6, start, CS_C_URL64 | CS_C_DOT) == start - 1 &&
+           !cs_is_stub(s) && cs_mix_of(s).bits > 3.0F;
+}
+
 /* A text under base64, as in the data of a Kubernetes secret, that speaks of secrets. */
 static bool hides_secret(const struct cs_view *view, size_t start, size_t end)
 {
@@ -88,6 +98,10 @@ size_t cs_find_opaque(struct cs_view *view, size_t start, size_t end)
         return end;
     if (marked(view, start, end)) {
         cs_hit(view, CS_PII_API_KEY, start, end);
+        return end;
+    }
+    if (of_azure(view, start, end)) {
+        cs_hit(view, CS_PII_API_KEY, start - 6, end);
         return end;
     }
     if (hides_secret(view, start, end)) {

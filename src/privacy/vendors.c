@@ -20,7 +20,7 @@
 
 #define VENDORS_A(R)                                          \
     R("twitter", "AAAAAAAAAAAAAAAAAAAA", "p60-120", MIXED, 0) \
-    R("age", "AGE-SECRET-KEY-1", "u58", 0, 0)                 \
+    R("age", "AGE-SECRET-KEY-1", "u50-70", 0, 0)              \
     R("cue", "Authorization", 0, 0, cs_cue_secret)            \
     R("age", "AGE-PLUGIN-", "u1-30-1u20-200", 0, 0)           \
     R("cue", "AccountKey", 0, 0, cs_cue_secret)               \
@@ -273,34 +273,35 @@
     R("flyio", "fm1a_", "T90-700", 0, 0)   \
     R("flyio", "fm1r_", "T90-700", 0, 0)   \
     R("flyio", "fo1_", "b43", 0, 0)        \
-    R("flyio", "fm2_", "T90-700", 0, 0)    \
+    R("flyio", "fm2_", "T60-700", 0, 0)    \
     R("fauna", "fnA", "b37-45", MIXED, 0)  \
     R("firecrawl", "fc-", "h32", DIGIT, 0) \
     R("fireworks", "fw_", "x22-30", MIXED, 0)
 
-#define VENDORS_g(R)                               \
-    R("github", "github_pat_", "x22_x59", 0, 0)    \
-    R("gitlab", "glagent-", "b40-70", 0, 0)        \
-    R("gitlab", "glsoat-", "b20-60", 0, 0)         \
-    R("gitlab", "glffct-", "b20-60", 0, 0)         \
-    R("grafana", "glc_eyJ", "B40-500", 0, 0)       \
-    R("gitlab", "glpat-", "b20", 0, 0)             \
-    R("gitlab", "glpat-", "b27-300.l2.l7-9", 0, 0) \
-    R("gitlab", "glrtr-", "b20-60", 0, 0)          \
-    R("gitlab", "glcbt-", "b20-70", 0, 0)          \
-    R("gitlab", "glptt-", "h40", 0, 0)             \
-    R("gitlab", "glimt-", "b20-60", 0, 0)          \
-    R("gitlab", "gloas-", "b50-80", 0, 0)          \
-    R("gitlab", "gldt-", "b20-60", 0, 0)           \
-    R("gitlab", "glrt-", "b20-60", 0, 0)           \
-    R("gitlab", "glft-", "b20-60", 0, 0)           \
-    R("grafana", "glsa_", "x32_h8", 0, 0)          \
-    R("github", "ghp_", "x36", 0, 0)               \
-    R("github", "gho_", "x36", 0, 0)               \
-    R("github", "ghu_", "x36", 0, 0)               \
-    R("github", "ghs_", "x36", 0, 0)               \
-    R("github", "ghs_", "t60-900", 0, 0)           \
-    R("github", "ghr_", "x36-255", 0, 0)           \
+#define VENDORS_g(R)                                \
+    R("github", "github_pat_", "x22_x59", 0, 0)     \
+    R("github", "github_pat_", "w50-120", MIXED, 0) \
+    R("gitlab", "glagent-", "b40-70", 0, 0)         \
+    R("gitlab", "glsoat-", "b20-60", 0, 0)          \
+    R("gitlab", "glffct-", "b20-60", 0, 0)          \
+    R("grafana", "glc_eyJ", "B40-500", 0, 0)        \
+    R("gitlab", "glpat-", "b20", 0, 0)              \
+    R("gitlab", "glpat-", "b27-300.l2.l7-9", 0, 0)  \
+    R("gitlab", "glrtr-", "b20-60", 0, 0)           \
+    R("gitlab", "glcbt-", "b20-70", 0, 0)           \
+    R("gitlab", "glptt-", "h40", 0, 0)              \
+    R("gitlab", "glimt-", "b20-60", 0, 0)           \
+    R("gitlab", "gloas-", "b50-80", 0, 0)           \
+    R("gitlab", "gldt-", "b20-60", 0, 0)            \
+    R("gitlab", "glrt-", "b20-60", 0, 0)            \
+    R("gitlab", "glft-", "b20-60", 0, 0)            \
+    R("grafana", "glsa_", "x32_h8", 0, 0)           \
+    R("github", "ghp_", "x36", 0, 0)                \
+    R("github", "gho_", "x36", 0, 0)                \
+    R("github", "ghu_", "x36", 0, 0)                \
+    R("github", "ghs_", "x36", 0, 0)                \
+    R("github", "ghs_", "t60-900", 0, 0)            \
+    R("github", "ghr_", "x36-255", 0, 0)            \
     R("groq", "gsk_", "x52", 0, 0)
 
 #define VENDORS_h(R)                         \
@@ -322,7 +323,7 @@
 #define VENDORS_k(R)                      \
     R("branch", "key_live_", "x32", 0, 0) \
     R("kit", "kit_", "h32", DIGIT, 0)     \
-    R("mailgun", "key-", "h32", 0, 0)     \
+    R("mailgun", "key-", "l32", DIGIT, 0) \
     R("cue", "key ", 0, 0, cs_cue_key)
 
 #define VENDORS_l(R)                            \
@@ -346,12 +347,13 @@
     R("mem0", "m0-", "x40", MIXED, 0)      \
     R("mandrill", "md-", "b22", MIXED, 0)
 
-#define VENDORS_n(R)                       \
-    R("nvidia", "nvapi-", "b64", 0, 0)     \
-    R("neon", "napi_", "x40-70", DIGIT, 0) \
-    R("npm", "npm_", "x36", 0, 0)          \
-    R("notion", "ntn_", "d11x35", 0, 0)    \
-    R("netlify", "nfp_", "b36-40", 0, 0)   \
+#define VENDORS_n(R)                        \
+    R("nvidia", "nvapi-", "b64", 0, 0)      \
+    R("neon", "napi_", "x40-70", DIGIT, 0)  \
+    R("npm", "npm_", "x36", 0, 0)           \
+    R("notion", "ntn_", "d11x35", 0, 0)     \
+    R("notion", "ntn_", "x40-60", MIXED, 0) \
+    R("netlify", "nfp_", "b36-40", 0, 0)    \
     R("netlify", "nfc_", "b36-40", 0, 0)
 
 #define VENDORS_o(R)                             \
@@ -455,7 +457,7 @@
     R("square", "sq0atp-", "b22", 0, 0)                \
     R("square", "sq0csp-", "b43", 0, 0)                \
     R("square", "sq0csb-", "b43", 0, 0)                \
-    R("sentry", "sntrys_", "B60-600(_b20-60)", 0, 0)   \
+    R("sentry", "sntrys_", "B40-600(_b20-60)", 0, 0)   \
     R("sentry", "sntryu_", "h64", 0, 0)                \
     R("sentry", "sntrya_", "h64", 0, 0)                \
     R("notion", "secret_", "x43", MIXED, 0)            \

@@ -39,6 +39,7 @@ struct cs_tool_view cs_guard_view(const struct cs_tool *t)
         .trusted = t->trusted,
         .read_only = t->read_only,
         .destructive = t->destructive,
+        .owns_up = t->owns_up,
         .open_world = t->open_world,
         .standing = standing_of(t),
     };
@@ -586,6 +587,34 @@ static void why_values(struct cs_gate_call *c, struct cs_buf *why, struct cs_str
     cs_buf_putstr(why, cs_buf_str(&values));
 }
 
+/* Who let the program run has seen a finding of the same rule: nobody is asked twice. */
+static bool was_found(const struct cs_run *run, struct cs_str rule)
+{
+    const struct cs_verdict *v = &run->result.verdict;
+    if (!run->guarded || !run->guarded->approved)
+        return false;
+    for (uint32_t i = 0; i < v->finding_count; i++)
+        if (cs_str_eq(v->findings[i].id, rule))
+            return true;
+    return false;
+}
+
+/* What the program put together as it ran, and gives to something that runs commands. */
+static void why_command(struct cs_gate_call *c, struct cs_command *found, struct cs_buf *why,
+                        struct cs_str *rule)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_target target = cs_gate_target(c->tool);
+    if (!cs_judge_command(c->run->policy, c->run->principal, &target, cs_buf_str(&c->arguments),
+                          &arena, found) ||
+        was_found(c->run, found->rule)) {
+        found->then = CS_GRANT_ALLOW;
+        return;
+    }
+    also(why, rule, found->rule, "what it is told to run ");
+    cs_buf_putstr(why, found->reason);
+}
+
 static void refuse_call(struct cs_gate_call *c, struct cs_str why, struct cs_str advice)
 {
     c->run->records[c->record].by_policy = true;
@@ -646,23 +675,37 @@ static int ask_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow, 
     return 0;
 }
 
+static void refuse_by(struct cs_gate_call *c, struct cs_str rule, struct cs_str why)
+{
+    CS_AUTO_BUF struct cs_buf text = {0};
+    cs_buf_printf(&text, "the policy refuses it (%.*s): %.*s", CS_STR_ARG(rule), CS_STR_ARG(why));
+    refuse_call(c, cs_buf_str(&text), LEAVE_IT);
+}
+
 int cs_guard_call(struct cs_gate_call *c)
 {
-    CS_AUTO_BUF struct cs_buf why = {0};
-    struct cs_str rule = {0};
+    CS_AUTO_BUF struct cs_buf why = {0}, only = {0};
+    struct cs_str rule = {0}, by = {0};
+    struct cs_command command = {0};
     struct cs_flow_verdict flow = cs_flows_check(c);
     why_policy(c, &why, &rule);
     why_standing(c, &why, &rule);
-    why_flow(c, &flow, &why, &rule);
-    if (flow.then == CS_GRANT_DENY) {
-        CS_AUTO_BUF struct cs_buf text = {0};
-        cs_buf_printf(&text, "the policy refuses it (%.*s): ", CS_STR_ARG(flow.rule));
-        cs_buf_clear(&why);
-        why_flow(c, &flow, &why, &rule);
-        cs_buf_putstr(&text, cs_buf_str(&why));
-        refuse_call(c, cs_buf_str(&text), LEAVE_IT);
+    why_command(c, &command, &only, &by);
+    if (command.then == CS_GRANT_DENY) {
+        refuse_by(c, by, cs_buf_str(&only));
         return 0;
     }
+    if (only.len) {
+        also(&why, &rule, by, "");
+        cs_buf_putstr(&why, cs_buf_str(&only));
+    }
+    if (flow.then == CS_GRANT_DENY) {
+        cs_buf_clear(&why);
+        why_flow(c, &flow, &why, &rule);
+        refuse_by(c, flow.rule, cs_buf_str(&why));
+        return 0;
+    }
+    why_flow(c, &flow, &why, &rule);
     why_values(c, &why, &rule);
     return why.len ? ask_call(c, &flow, cs_buf_str(&why), rule) : 1;
 }

@@ -99,6 +99,7 @@ static void read_hints(struct cs_tool *t, struct cs_json_val item, enum cs_trust
     t->idempotent = t->read_only || hint(a, "idempotentHint", false);
     t->open_world = hint(a, "openWorldHint", true);
     t->annotated = cs_json_count(a) > 0;
+    t->owns_up = t->destructive && hint(a, "destructiveHint", false);
     t->trusted = trust != CS_TRUST_LOW;
     t->repeatable = t->idempotent && trust != CS_TRUST_LOW;
     t->risk = risk_of(t, trust);

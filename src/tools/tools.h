@@ -55,6 +55,7 @@ struct cs_tool {
     struct cs_str definition;    /* the whole item of tools/list */
     bool read_only, destructive, idempotent, open_world;
     bool annotated;         /* it says at least one of these itself */
+    bool owns_up;           /* it says itself that it is destructive */
     bool trusted;           /* its server's `trust` is not "low": its word counts */
     bool repeatable;        /* idempotent (reading is), and its server's word counts */
     enum cs_tool_risk risk; /* from the annotations and the server's trust */

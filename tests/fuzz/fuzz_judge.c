@@ -53,5 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     c.language = "python";
     cs_judge(policy, (struct cs_str){0}, &c, &asked, &arena, &v);
     must(v.risk >= CS_RISK_MEDIUM);
+    /* And as the arguments of a call. */
+    struct cs_target box = {CS_STR("box"), CS_STR("box"), CS_STR("run"), CS_STR("run")};
+    struct cs_command command;
+    bool stops = cs_judge_command(policy, CS_STR("local"), &box, text, &arena, &command);
+    must(stops == (command.then != CS_GRANT_ALLOW) && (!stops || command.rule.len));
     return 0;
 }

@@ -141,3 +141,37 @@ def test_whoever_computes_while_somebody_is_asked_has_no_more_time_than_else(t):
     done = t.envelope(code, "--timeout", "1500ms")
     t.equal(done["error"]["limit"]["name"], "wall_clock", "how it ended")
     t.true(time.monotonic() - start < 15, "it took %.1f s" % (time.monotonic() - start))
+
+
+def test_a_command_that_is_put_together_as_it_runs_is_asked_about(t):
+    """The text of the program shows nothing of it; what is harmless, and what nothing runs, goes through."""
+    sent = office(t, {"approvals": {"timeout_s": 1}}, roles=("box",))
+    code = """
+    const said = [], r = [...'mr'].sort((a, b) => (a < b ? 1 : -1)).join('') , at = inputs.at;
+    const tries = [{ command: r, args: ['-rf', at] }, { command: `${r} -r -f ${at}` }, { command: `sudo   ${r} ${at} -rf` }, { command: 'ls -l ' + at },
+                   { command: `${r} -rf node_modules` }];
+    for (const a of tries)
+        try { await box.runCommand(a); said.push('ran'); } catch (e) { said.push(e.message); }
+    await box.saveNote({ command: `${r} -rf ${at}` });
+    return said;
+    """
+    done = t.envelope(code, "--input", '{"at": "/home"}')
+    t.equal([s == "ran" for s in done["result"]], [False, False, False, True, True], "what ran: %s" % done["result"])
+    t.equal([x["command"] for x in sent()], ["ls -l /home", "rm -rf node_modules", "rm -rf /home"], "what was run")
+    card = t.caisson("approvals", "--all", "-o", "json").json()["approvals"][0]
+    t.has(card["why"], "what it is told to run holds a command that deletes", "the question")
+
+
+def test_who_approved_a_command_is_not_asked_about_its_call(t):
+    sent = office(t, roles=("box",))
+    with Waiting(t, "await box.runCommand({ command: 'rm -rf /home' }); return 'done'", "-o", "json") as w:
+        w.answer("approve", "--yes")
+        t.equal(w.end().json()["result"], "done", "result")
+    t.equal(len(sent()), 1, "what was run")
+
+
+def test_a_command_may_be_refused_by_policy(t):
+    sent = office(t, {"risk": {"rules": [{"id": "shell-delete", "level": "CRITICAL"}], "then": {"CRITICAL": "deny"}}}, roles=("box",))
+    done = t.envelope("try { await box.runCommand({ command: inputs.c }); } catch (e) { return e.message; }", "--input", '{"c": "rm -rf /home"}')
+    t.has(done["result"], "the policy refuses it (shell-delete): what it is told to run holds a command that deletes files", "what it is told")
+    t.equal(sent(), [], "what was run")

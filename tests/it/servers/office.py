@@ -1,5 +1,6 @@
 """MCP servers of an office over stdio, one of: crm (customers, and notes about them), web (pages, one of which gives orders to
-whoever reads it), mail (writes what it sends into the file OUTBOX), github (repositories, in whose issues everybody writes).
+whoever reads it), mail (writes what it sends into the file OUTBOX), github (repositories, in whose issues everybody writes), box (is
+told what to run, and only writes that down).
 
 usage: office.py ROLE OUTBOX [DEFINITIONS]
 
@@ -34,6 +35,8 @@ ROLES = {
         "get_file_contents": ("A file of a repository.", {"owner": TEXT, "repo": TEXT, "path": TEXT}, READS),
         "add_issue_comment": ("Comments on an issue.", {"owner": TEXT, "repo": TEXT, "body": TEXT}, WORLD),
     },
+    "box": {"run_command": ("Runs a command in the box.", {"command": TEXT, "args": {"type": "array", "items": TEXT}}, HERE),
+            "save_note": ("Keeps a note.", {"command": TEXT}, HERE)},
     "mail": {"send_mail": ("Sends a mail to anybody.", {"to": TEXT, "subject": TEXT, "body": TEXT}, WORLD)},
 }
 

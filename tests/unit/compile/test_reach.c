@@ -107,6 +107,104 @@ static const struct output_case imports[] = {
     {"export { x } from './mcp-servers/a/b.ts'", "a.b (import)"},
     {"export * from './mcp-servers/a'", "a.* (import)"},
     {"import { x } from './other/mcp-servers.ts'; x()", ""},
+    {"import x from '/mcp-servers/web/../crm/drop.ts'; x()", "crm.drop (import)"},
+    {"import x from '/mcp-servers/./crm//drop.ts'; x()", "crm.drop (import)"},
+    {"import x from '/workspace/../mcp-servers/crm/drop.ts'; x()", "crm.drop (import)"},
+    {"const m = await import('/mcp-servers/web/../crm/index.ts'); m[inputs.t]({})",
+     "crm.* (import)"},
+    {"export { drop } from '/mcp-servers/web/../crm/index.ts'", "crm.drop (import)"},
+    {"import x from '/mcp-servers/../workspace/crm/drop.ts'; x()", ""},
+    {"import { getMe } from '/mcp-servers/github/index.ts'; getMe()", "github.getMe (import)"},
+};
+
+/* Ways to tools that get out of sight. */
+static const struct output_case hidden[] = {
+    /* Classes, namespaces and what is this. */
+    {"class A { static t = tools.crm; static go() { return A.t.drop({}) } } A.go()",
+     "crm.drop (alias)"},
+    {"class A { static #t = tools.crm; static go() { return A.#t.drop({}) } } A.go()",
+     "crm.drop (alias)"},
+    {"class A { static t = tools; static go(s) { return A.t[s].drop({}) } } A.go(inputs.s)",
+     "* (alias)"},
+    {"class A { #t = tools.crm; static of(a) { return a.#t } } A.of(new A()).drop({})",
+     "crm.drop (alias)"},
+    {"namespace N { export const t = tools.crm } N.t.drop({})", "crm.drop (alias)"},
+    {"namespace A.B { export const t = tools.crm } A.B.t.drop({})", "crm.drop (alias)"},
+    {"namespace N { export let t: any; t = tools.crm } (N as any)['t'].drop({})", "crm.drop"},
+    {"namespace N { export const t = tools.crm } import Q = N.t; Q.drop({})", "crm.drop (alias)"},
+    {"namespace N { const t = tools.crm; export const u = 1 } N.u", ""},
+    {"import T = tools.crm; T.drop({})", "crm.drop (alias)"},
+    {"import T = tools; T[inputs.a][inputs.b]({})", "*"},
+    {"new (class { constructor() { return tools } } as any)().crm.drop({})", "* (alias)"},
+    {"new (class { constructor() { return tools.crm } } as any)().drop({})", "crm.* (alias)"},
+    {"function F() { this.t = tools.crm } new F().t.drop({})", "crm.drop"},
+    {"function F() {} F.prototype.t = tools.crm; new F().t.drop({})", "crm.drop"},
+    {"class A { t = tools } Reflect.construct(A, []).t.crm.drop({})", "* (alias)"},
+    {"class A { t = tools.crm } Reflect.construct(A, []).t.drop({})", "crm.* (alias)"},
+    {"class A { t = 1; go() { return this.t } } new A().go()", ""},
+    /* Deep, and in itself. */
+    {"const o = { a: { a: { a: { a: { a: { a: tools } } } } } }; o.a.a.a.a.a.a.crm.x()", "*"},
+    {"const o={a:{a:{a:{a:{a:{a:{a:{a:{a:{a:tools.crm}}}}}}}}}};\n"
+     "o.a.a.a.a.a.a.a.a.a.a.drop({})",
+     "crm.*"},
+    {"const f=[[[[[[[[[[tools.crm]]]]]]]]]]; f[0][0][0][0][0][0][0][0][0][0].drop({})", "crm.*"},
+    {"const o: any = {}; o.a = o; o.t = tools.crm; o.a.t.drop({})", "crm.* (alias)"},
+    {"let n: any = null; for (let i = 0; i < 3; i++) n = { next: n, t: tools };\n"
+     "n.next.next.t.crm.drop({})",
+     "* (alias)"},
+    {"const i = { t: tools.crm }, o = { x: i }; i.t.list(); o.x.t.drop({})",
+     "crm.* (alias), crm.list (alias)"},
+    {"const p = { t: tools.crm }, q = { t: 1 }; p.t.list(); (c ? p : q).t.drop({})",
+     "crm.list (alias), crm.* (alias)"},
+    {"const o = { a: tools.crm }; o.a.list(); o[inputs.k].drop({})",
+     "crm.list (alias), crm.* (alias)"},
+    {"f().t = tools.crm; f().t.drop({})", "crm.* (alias)"},
+    {"const o = { a: 1 }; o[inputs.k]; o.a = tools.crm.list", "crm.list (alias)"},
+    /* Functions that give it to somebody. */
+    {"(await Promise.resolve().then(() => tools)).crm.drop({})", "* (alias)"},
+    {"(await Promise.resolve().then(() => tools.crm)).drop({})", "crm.* (alias)"},
+    {"(await Promise.reject(0).catch(async () => tools.crm)).drop({})", "crm.* (alias)"},
+    {"(await Promise.resolve().then(() => tools.crm.list({})))", "crm.list"},
+    {"function f() { return arguments[0].drop({}) } f(tools.crm)", "crm.*"},
+    {"function f() { return g(...arguments) } function g(t) { return t.drop({}) } f(tools.crm)",
+     "crm.*"},
+    {"(function () { const [t] = arguments; return t })(tools.crm).drop({})", "crm.*"},
+    {"function f() { return arguments.length } f(1, tools.crm.list)", "crm.list"},
+    {"function* g() { return tools } g().next().value.crm.drop({})", "* (alias)"},
+    {"function* g() { yield tools.crm } for (const t of g()) t.drop({})", "crm.*"},
+    {"Object.defineProperty({}, 'x', { get: () => tools.crm }).x.drop({})", "crm.* (alias)"},
+    {"Object.create(null, { x: { get() { return tools.crm } } }).x.drop({})", "crm.* (alias)"},
+    {"new Proxy({}, { get: () => tools.crm }).x.drop({})", "crm.* (alias)"},
+    {"const p = new Proxy(function () {}, { apply: () => tools.crm }); p().drop({})",
+     "crm.* (alias)"},
+    {"const p = new Proxy(function () {}, { construct: () => tools }); (new p()).crm.drop({})",
+     "* (alias)"},
+    {"JSON.parse('1', () => tools.crm).drop({})", "crm.* (alias)"},
+    {"const it = { [Symbol.iterator]: () => ({ next: () => ({ value: tools.crm }) }) };\n"
+     "const [t] = it; t.drop({})",
+     "crm.* (alias)"},
+    {"Reflect.construct(function () { return tools.crm }, []).drop({})", "crm.* (alias)"},
+    {"Reflect.apply(() => tools.crm, null, []).drop({})", "crm.* (alias)"},
+    {"tools.valueOf().crm.drop({})", "*"},
+    {"tools.crm.valueOf().drop({})", "crm.*"},
+    {"globalThis.valueOf().tools.crm.drop({})", "*"},
+    {"const x = 1; x.valueOf(); tools.crm.list()", "crm.list"},
+    {"new EventTarget().addEventListener('x', e => e.t.drop({}), { t: tools.crm })", "crm.*"},
+    {"class A { static [Symbol.hasInstance](x) { A.t = x } } tools instanceof A", "*"},
+    {"tools.crm.find() instanceof Error", "crm.find"},
+    /* All that is global. */
+    {"globalThis[inputs.s][inputs.t]({})", "*"},
+    {"Reflect.get(globalThis, 'tools').crm.drop({})", "*"},
+    {"const { [inputs.k]: t } = globalThis; t.crm.drop({})", "*"},
+    {"Object.getOwnPropertyDescriptor(globalThis, 'tools').value.crm.drop({})", "*"},
+    {"const o = { g: globalThis }; o.g.x", "*, x.* (alias)"},
+    {"globalThis.x = 1; globalThis['y'] = 2; typeof globalThis", ""},
+    /* Code. */
+    {"Function('return tools')()[inputs.a][inputs.b]({})", "* (alias)"},
+    {"Function('return this')().tools.crm.drop({})", "*"},
+    {"(0, eval)('var z = tools'); z[inputs.a][inputs.b]({})", "* (alias), z.*"},
+    {"eval(inputs.code)", "*"},
+    {"new Function('a', 'b', 'return a + b')(1, 2)", ""},
 };
 
 static const struct output_case places[] = {
@@ -140,6 +238,12 @@ static void imported_tools_are_found(void **state)
     check_facts(CS_FACT_TOOL, false, imports, CS_COUNT(imports));
 }
 
+static void ways_out_of_sight_count_as_all(void **state)
+{
+    (void)state;
+    check_facts(CS_FACT_TOOL, false, hidden, CS_COUNT(hidden));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +251,7 @@ int main(void)
         cmocka_unit_test(tools_are_found_through_other_names),
         cmocka_unit_test(what_nobody_knows_counts_as_all),
         cmocka_unit_test(imported_tools_are_found),
+        cmocka_unit_test(ways_out_of_sight_count_as_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,8 @@ static void the_word_of_a_trusted_server_counts(void **state)
     assert_int_equal(cs_policy_labels(NULL, &v, NULL) & D, D);
     v.target = target("x", "add_it");
     assert_int_equal(cs_policy_labels(NULL, &v, NULL) & D, 0);
+    v.owns_up = true;
+    assert_int_equal(cs_policy_labels(NULL, &v, NULL) & D, D);
 }
 
 static void a_server_of_low_trust_cannot_call_itself_harmless(void **state)

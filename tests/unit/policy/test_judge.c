@@ -133,7 +133,17 @@ static const struct row rows[] = {
     {"shell-delete", CS_RISK_HIGH, "string", "cd /tmp && sudo rm -r -f ~/data", "", ""},
     {"shell-delete", CS_RISK_HIGH, "string", "bash -c 'rm --recursive --force $HOME'", "", ""},
     {"shell-delete", CS_RISK_HIGH, "string", "x; /bin/rm -fR *", "concat", ""},
-    {"shell-delete-whole", CS_RISK_HIGH, "string", "rm -rf build", "", ""},
+    {"shell-delete-whole", CS_RISK_HIGH, "string", "rm -rf data", "", ""},
+    {"!shell-delete-whole", CS_RISK_MEDIUM, "string", "rm -rf build", "", ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "rm${IFS}-rf   \t/home", "", ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "r''m -\"rf\" \\/home", "", ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "{rm,-rf,/home}", "", ""},
+    {"shell-delete", CS_RISK_MEDIUM, "string", "Could you try this one?\nrm -rf ~/.cache/x", "",
+     ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "# Could you try this one?\nrm -rf ~/.cache/x", "",
+     ""},
+    {"shell-delete", CS_RISK_HIGH, "string", "rm -rf / # Could you try this one?", "", ""},
+    {"shell-delete-other", CS_RISK_HIGH, "string", "find / -name x -exec rm {} +", "", ""},
     {"!shell-delete", CS_RISK_LOW, "string", "fix: do not use rm -rf in the clean-up", "", ""},
     {"!shell-delete-whole", CS_RISK_LOW, "string", "docs: what rm -rf does", "", ""},
     {"!shell-delete", CS_RISK_LOW, "string", "form -rf", "", ""},
@@ -268,7 +278,10 @@ static void credentials_are_found_by_their_names(void **state)
     judge_fact(&w, "string", "hunter2!Qx7", "", "title");
     assert_int_equal(w.verdict.risk, CS_RISK_LOW);
     judge_fact(&w, "string", "postgres://app:s3cr3tPw9@db.example.com/x", "", "");
-    assert_non_null(found(&w, "credential"));
+    assert_non_null(found(&w, "credential-connection"));
+    judge_fact(&w, "string", "postgres://app:app@db:5432/x", "", "");
+    assert_non_null(found(&w, "credential-weak"));
+    assert_int_equal(w.verdict.risk, CS_RISK_MEDIUM);
     close_world(&w);
 }
 
@@ -316,7 +329,7 @@ static void what_cannot_be_read_is_asked_for(void **state)
     judge(&w, "{\"facts\": [], \"truncated\": true}");
     assert_int_equal(w.verdict.risk, CS_RISK_HIGH);
     struct cs_limits asked = cs_limits_default();
-    const struct cs_unread unread = {CS_STR("expected \x01 ;"), 3, 4};
+    const struct cs_unread unread = {.why = CS_STR("expected \x01 ;"), .line = 3, .column = 4};
     cs_judge_unreadable(w.policy, &unread, (struct cs_str){0}, &w.c, &asked, &w.arena, &w.verdict);
     assert_int_equal(w.verdict.risk, CS_RISK_HIGH);
     assert_int_equal(w.verdict.findings[0].line, 3);
@@ -564,6 +577,43 @@ static void a_verdict_is_valid_json(void **state)
     close_world(&w);
 }
 
+static void commands_in_arguments_are_asked_about(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *server, *tool, *arguments, *rule; /* NULL: nothing is asked */
+    } rows_of_calls[] = {
+        {"box", "run_command", "{\"command\":\"rm -rf /\"}", "shell-delete"},
+        {"box", "run_command", "{\"argv\":[\"rm\",\"-rf\",\"/home\"]}", "shell-delete"},
+        {"box", "run_command", "{\"command\":\"rm\",\"args\":[\"-rf\",\"/\"]}", "shell-delete"},
+        {"ssh", "exec", "{\"a\":{\"b\":[{\"c\":\"r''m  -rf /home\"}]}}", "shell-delete"},
+        {"box", "runScript", "{\"t\":\"Please do it now:\\nrm -rf /home\"}", "shell-delete"},
+        {"box", "run_command", "{\"command\":\"ls -l /\"}", NULL},
+        {"box", "run_command", "{\"command\":\"git commit -m 'no rm -rf / any more'\"}", NULL},
+        {"box", "run_command", "{}", NULL},
+        {"box", "run_command", "nonsense", NULL},
+        {"notes", "add", "{\"command\":\"rm -rf /\"}", NULL},
+        {"db", "execute_sql", "{\"command\":\"rm -rf /\"}", NULL},
+    };
+    struct world w;
+    open_world(&w, "");
+    for (size_t i = 0; i < CS_COUNT(rows_of_calls); i++) {
+        struct cs_str server = cs_str(rows_of_calls[i].server),
+                      tool = cs_str(rows_of_calls[i].tool);
+        struct cs_target target = {server, server, tool, tool};
+        struct cs_command c;
+        bool asks = cs_judge_command(w.policy, CS_STR("alice"), &target,
+                                     cs_str(rows_of_calls[i].arguments), &w.arena, &c);
+        if (asks != (rows_of_calls[i].rule != NULL))
+            fail_msg("%s: %.*s", rows_of_calls[i].arguments, CS_STR_ARG(c.rule));
+        if (!asks)
+            continue;
+        assert_true(cs_str_is(c.rule, rows_of_calls[i].rule) && c.reason.len);
+        assert_int_equal(c.then, CS_GRANT_ASK);
+    }
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +628,7 @@ int main(void)
         CS_TEST(a_policy_changes_rules),
         CS_TEST(mistakes_are_named_with_their_place),
         CS_TEST(a_verdict_is_valid_json),
+        CS_TEST(commands_in_arguments_are_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,8 @@ static void test_risk_follows_hints_and_trust(void **state)
     assert_int_equal(hinted(CS_TRUST_HIGH, "{}").risk, CS_TOOL_MEDIUM);
     assert_int_equal(hinted(CS_TRUST_NORMAL, "\"nonsense\"").risk, CS_TOOL_HIGH);
     struct cs_tool t = hinted(CS_TRUST_NORMAL, "{}");
-    assert_true(t.destructive && t.open_world && !t.read_only && !t.idempotent);
+    assert_true(t.destructive && t.open_world && !t.read_only && !t.idempotent && !t.owns_up);
+    assert_true(hinted(CS_TRUST_NORMAL, "{\"destructiveHint\":true}").owns_up);
     t = hinted(CS_TRUST_NORMAL, "{\"readOnlyHint\":true,\"destructiveHint\":true}");
     assert_true(t.read_only && !t.destructive && t.idempotent);
     t = hinted(CS_TRUST_NORMAL, writes);
