@@ -193,7 +193,7 @@ const char *const cs_migrations[] = {
     " text TEXT NOT NULL, before TEXT NOT NULL DEFAULT '', UNIQUE (server, entry, tool));"
     "CREATE INDEX tools_seen_seen ON tools_seen (seen);",
 
-    /* What had come in when an artifact was made. Of those that were made before nobody knows:
+    /* 7: what had come in when an artifact was made. Of those that were made before nobody knows:
      * whatever heard something may have heard anything (labels 3: private, untrusted). */
     "ALTER TABLE artifacts ADD COLUMN came TEXT NOT NULL DEFAULT '';"
     "UPDATE artifacts SET came = '[{\"server\":\"(before)\",\"server_ident\":\"(before)\","

@@ -3,7 +3,7 @@
 import json
 import time
 
-from guarding import Waiting, asked, office, pending
+from guarding import RISKY, Waiting, asked, office, pending
 from resting import begin, until
 from serving import Daemon
 from test_durable import kill
@@ -175,3 +175,20 @@ def test_a_command_may_be_refused_by_policy(t):
     done = t.envelope("try { await box.runCommand({ command: inputs.c }); } catch (e) { return e.message; }", "--input", '{"c": "rm -rf /home"}')
     t.has(done["result"], "the policy refuses it (shell-delete): what it is told to run holds a command that deletes files", "what it is told")
     t.equal(sent(), [], "what was run")
+
+
+def test_what_a_principal_did_is_known_after_a_restart(t):
+    """Eight programs that were refused: the ninth is looked at more closely, whichever daemon it comes to."""
+    t.file("caisson.json", "{}")
+    t.file("policy.json", json.dumps({"risk": {"then": {"HIGH": "deny"}}}))
+
+    def risk(d):
+        return d.run("return 1", cache="off")["risk"]
+
+    with Daemon(t) as d:
+        t.equal(risk(d)["level"], "LOW", "risk at first")
+        for _ in range(8):
+            t.equal(d.run(RISKY, inputs={"by": 2})["status"], "denied", "status")
+        t.equal((risk(d)["level"], risk(d)["findings"][0]["id"]), ("MEDIUM", "history"), "risk afterwards")
+    with Daemon(t) as d:
+        t.equal((risk(d)["level"], risk(d)["findings"][0]["id"]), ("MEDIUM", "history"), "risk after a restart")
