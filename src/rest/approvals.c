@@ -386,10 +386,12 @@ size_t cs_put_open_approval(const struct cs_run *run, size_t i, struct cs_buf *o
 
 static void put_grant(struct cs_json_writer *w, const struct cs_grant_row *row)
 {
+    CS_AUTO_ARENA struct cs_arena arena = {0};
     cs_json_open(w, '{');
     cs_put_text(w, "id", row->id);
     cs_put_text(w, "scope", row->scope);
     cs_put_text(w, "principal", row->principal);
+    cs_put_text(w, "actor_type", row->actor);
     cs_put_text(w, "session_id", row->session);
     cs_put_text(w, "server", row->server);
     cs_put_text(w, "tool", row->tool);
@@ -397,6 +399,7 @@ static void put_grant(struct cs_json_writer *w, const struct cs_grant_row *row)
         cs_json_key(w, "arguments");
         cs_json_put_raw(w, row->arguments);
     }
+    cs_put_text(w, "match", cs_grant_match(row, &arena));
     cs_put_text(w, "by", row->by);
     cs_put_text(w, "approval_id", row->approval);
     cs_put_time(w, "created_at", row->created);

@@ -5,11 +5,13 @@
  *   flows.c      labels of what has come in, of one execution and its session
  *   approvals.c  questions of this process: asked, looked for, expired, answered; grants
  *   card.c       what the person sees, and what the answer binds
+ *   bound.c      what a grant is good for
  */
 #ifndef CS_RUN_GUARD_H
 #define CS_RUN_GUARD_H
 
 #include "run/approvals.h"
+#include "run/bound.h"
 #include "run/inside.h"
 
 /* --- approvals.c --- */
@@ -22,6 +24,8 @@ struct cs_question_want {
     const struct cs_gate_call *call; /* NULL: the whole program */
     enum cs_risk risk;
     struct cs_str why, rule;
+    unsigned reasons;          /* enum cs_why, of a call; */
+    struct cs_str command;     /* and the rule that its command breaks */
     struct cs_str card;        /* JSON; made by card.c */
     unsigned char binding[32]; /* of exactly this */
     unsigned char scope[32];   /* of what a grant for a session or program would cover */

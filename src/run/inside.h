@@ -155,9 +155,10 @@ struct cs_run {
     struct cs_buf *log_texts;
     size_t log_count, log_cap;
     struct cs_buf out, err;
-    uint64_t output;                        /* bytes of logs and streams kept so far */
-    uint64_t code_bytes;                    /* of the program, which is not kept */
-    struct cs_str code_shown, inputs_shown; /* the beginning of both, for a person who is asked */
+    uint64_t output;            /* bytes of logs and streams kept so far */
+    uint64_t code_bytes;        /* of the program, */
+    struct cs_str code_shown;   /* which is kept for a person who is asked, */
+    struct cs_str inputs_shown; /* as the beginning of its inputs is */
     uint64_t inputs_bytes;
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */

@@ -202,6 +202,15 @@ const char *const cs_migrations[] = {
     "artifacts.execution"
     " AND s.kind IN ('call', 'artifact'));",
 
+    /* 8: what an answer is good for, beside what is shown. Of grants that have none of that nobody
+     * can tell which questions they were an answer to: it is asked again. */
+    "ALTER TABLE approvals ADD COLUMN bound TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE grants ADD COLUMN actor TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE grants ADD COLUMN bound TEXT NOT NULL DEFAULT '';"
+    "UPDATE grants SET actor = coalesce((SELECT actor FROM approvals"
+    " WHERE approvals.id = grants.approval), '');"
+    "DELETE FROM grants WHERE tool <> '' OR actor = '';",
+
     NULL,
 };
 

@@ -23,7 +23,7 @@
     " expires, decided, answer, decided_by, channel, reason, used"
 #define CS_GRANT_COLUMNS                                                                 \
     "id, tenant, principal, scope, session, binding, server, tool, definition, created," \
-    " expires, made_by, approval, arguments"
+    " expires, made_by, approval, arguments, actor, bound"
 
 #define CS_STATEMENTS(X)                                                                           \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
@@ -216,10 +216,11 @@
                      " ORDER BY seq DESC LIMIT 1")                                                 \
     X(APPROVAL_COUNT, "SELECT count(*) FROM approvals WHERE tenant = ? AND state = 'pending'"      \
                       " AND expires > ?")                                                          \
-    X(APPROVAL_ADD, "INSERT INTO approvals (id, tenant, execution, session, principal, actor,"     \
-                    " kind, risk, binding, scope, card_hash, state, created, expires, card)"       \
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)")               \
-    X(APPROVAL_GET, "SELECT " CS_APPROVAL_COLUMNS ", card FROM approvals"                          \
+    X(APPROVAL_ADD,                                                                                \
+      "INSERT INTO approvals (id, tenant, execution, session, principal, actor,"                   \
+      " kind, risk, binding, scope, card_hash, state, created, expires, card, bound)"              \
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)")                          \
+    X(APPROVAL_GET, "SELECT " CS_APPROVAL_COLUMNS ", card, bound FROM approvals"                   \
                     " WHERE id = ?2 AND tenant = ?3")                                              \
     X(APPROVAL_SEQ, "SELECT seq FROM approvals WHERE id = ? AND tenant = ?")                       \
     X(APPROVALS, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"              \
@@ -247,17 +248,17 @@
     X(OLD_APPROVALS, "DELETE FROM approvals WHERE seq IN (SELECT seq FROM approvals"               \
                      " WHERE decided > 0 AND decided < ? ORDER BY decided LIMIT ?)")               \
     X(GRANT_ADD, "INSERT INTO grants (" CS_GRANT_COLUMNS ")"                                       \
-                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                             \
+                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                       \
     X(GRANTS, "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?"                           \
               " AND (expires = 0 OR expires > ?) ORDER BY seq DESC LIMIT ?")                       \
     X(GRANTS_OF_BINDING, "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?1"               \
-                         " AND binding = ?2 AND principal = ?3 AND (scope = 'program'"             \
-                         " OR scope = 'session' AND session = ?4 AND session <> '')"               \
+                         " AND binding = ?2 AND principal = ?3 AND actor = ?7 AND (scope ="        \
+                         " 'program' OR scope = 'session' AND session = ?4 AND session <> '')"     \
                          " AND (expires = 0 OR expires > ?5) ORDER BY seq DESC LIMIT ?6")          \
     X(GRANTS_OF_TOOL,                                                                              \
       "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?1"                                  \
-      " AND server = ?2 AND tool = ?3 AND tool <> '' AND principal = ?4 AND (scope = 'tool'"       \
-      " OR scope = 'session' AND session = ?5 AND session <> '')"                                  \
+      " AND server = ?2 AND tool = ?3 AND tool <> '' AND principal = ?4 AND actor = ?8"            \
+      " AND (scope = 'tool' OR scope = 'session' AND session = ?5 AND session <> '')"              \
       " AND (expires = 0 OR expires > ?6) ORDER BY seq DESC LIMIT ?7")                             \
     X(GRANT_END, "DELETE FROM grants WHERE id = ? AND tenant = ?")                                 \
     X(GRANTS_OF_SESSION_END, "DELETE FROM grants WHERE session = ? AND tenant = ?"                 \
