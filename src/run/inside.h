@@ -430,6 +430,7 @@ struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_requ
 void cs_runner_again_over(struct cs_runner *runner); /* one that did not get to a run is done */
 void cs_again_open(struct cs_run *run);
 const struct cs_journal_doc *cs_again_doc(const struct cs_run *run);
+bool cs_again_changed(const struct cs_run *run); /* it is another program than then */
 /* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
 const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
                                         struct cs_job_end *as_then);

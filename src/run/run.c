@@ -154,7 +154,7 @@ static void close_if_empty(struct cs_runner *r)
         return;
     cs_approvals_close(r);
     free(r->lately);
-    free(r->history);
+    cs_history_free(r->history);
     if (r->closed)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
