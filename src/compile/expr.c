@@ -54,6 +54,8 @@ static void operator_value(struct cs_parser *p, struct operands *o, const char *
         o->last = 0;
         o->compared = false;
     } else if (op[0] == '=' || op[0] == '!' || op[0] == '<' || op[0] == '>' || op[0] == 'i') {
+        if (op[0] == 'i' && op[2] == 's' && o->last >= VALUE_FIRST) /* the right side may ask */
+            cs_val(p, VAL_RETURN, o->last, 0, 0);
         o->last = 0;
         o->compared = true;
     }
@@ -424,6 +426,7 @@ static void computed_member(struct cs_parser *p, struct operand *o)
     if (first.kind == T_NUM && p->prev_end == first.end)
         name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
     o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->node);
+    cs_key(p, o->val, name ? 0 : p->val);
     cs_close(p, T_RBRACK, opened);
     part(p, o, NODE_INDEX, p->node, opened);
 }

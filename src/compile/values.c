@@ -43,9 +43,22 @@ uint32_t cs_value(struct cs_parser *p, enum cs_ex ex)
     return ex == EX_STRING ? cs_val(p, VAL_STR, p->last_str, 0, 0) : p->val;
 }
 
+void cs_key(struct cs_parser *p, uint32_t member, uint32_t key)
+{
+    if (key >= VALUE_FIRST)
+        cs_val(p, VAL_KEY, member, key, 0);
+}
+
 uint32_t cs_assigned(struct cs_parser *p, uint32_t target, uint32_t value)
 {
-    return target && value ? cs_val(p, VAL_ASSIGN, target, value, 0) : value;
+    /* x[key] = value: both are in x. */
+    if (target && target + 1 < p->vals.len && p->vals.at[target + 1].kind == VAL_KEY &&
+        p->vals.at[target + 1].a == target)
+        cs_val(p, VAL_ASSIGN, target, p->vals.at[target + 1].b, 1);
+    if (!target || !value)
+        return value;
+    p->vals.at[target].flags |= VAL_TARGET;
+    return cs_val(p, VAL_ASSIGN, target, value, 0);
 }
 
 void cs_own_member(struct cs_parser *p, uint32_t name, uint32_t value)

@@ -68,6 +68,14 @@ int cs_policy_place_find(const char *given, const char *config, struct cs_policy
     return 0;
 }
 
+void cs_policy_place_usual(const char *given, const char *config, char path[CS_DATA_PATH])
+{
+    const char *variable = getenv("CAISSON_POLICY");
+    path[0] = '\0';
+    if (!given && !(variable && *variable) && beside(config, CS_STR("policy.json"), path, NULL) < 0)
+        path[0] = '\0';
+}
+
 int cs_policy_place_text(const struct cs_policy_place *place, struct cs_buf *text,
                          struct cs_err *err)
 {

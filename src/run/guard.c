@@ -403,6 +403,7 @@ static bool await_tools(struct cs_run *run)
     g->listed = true;
     if (run->job)
         cs_job_pause(run->job, true);
+    cs_tools_look_again(tools);
     run->await = cs_tools_await(tools, (struct cs_str){0}, false, LISTED_MS, on_listed, run);
     return true;
 }

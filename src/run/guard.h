@@ -119,6 +119,10 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
                      struct cs_str arguments, uint32_t call);
 /* The same, of all calls that an answer from the cache was made by. */
 void cs_flows_known(struct cs_run *run);
+/* All that has come in until now, for an artifact that is made now; nothing: nothing has. */
+void cs_flows_put(struct cs_run *run, struct cs_buf *json);
+/* An artifact is read: what had come in when it was made comes in. */
+void cs_flows_read(struct cs_run *run, struct cs_str json);
 /* May this call have what has come in? */
 struct cs_flow_verdict cs_flows_check(struct cs_gate_call *call);
 /* {"from", "call", "labels", "data", "to", "labels_to"} of everything that meets in it. */

@@ -281,6 +281,7 @@ struct cs_gate_call {
     uint64_t start_ns;
     uint32_t record; /* index in run->records; UINT32_MAX: it is no call of a server's tool */
     bool asked;      /* its server was listed anew because of it */
+    bool looked;     /* whether somebody has looked at its tool was asked anew because of it */
     bool is_running; /* it has had its turn */
     struct cs_catalogue *catalogue; /* what `tool` belongs to */
     const struct cs_tool *tool;

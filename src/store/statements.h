@@ -14,7 +14,7 @@
     "tenant, status, error_type, tools, finished, wall_us, cpu_us, memory_peak, calls," \
     " calls_failed, calls_denied, tokens_saved, cached"
 #define CS_ARTIFACT_COLUMNS \
-    "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone"
+    "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone, came"
 
 /* ?1 is the time. */
 #define CS_APPROVAL_COLUMNS                                                                    \
@@ -74,8 +74,10 @@
     X(VAULT_ADD, "INSERT INTO vaults (owner, sealed) VALUES (?, ?)")                               \
     X(VAULT_GET, "SELECT sealed FROM vaults WHERE owner = ? ORDER BY seq")                         \
     X(VAULT_END, "DELETE FROM vaults WHERE owner = ?")                                             \
-    X(OLD_VAULTS, "DELETE FROM vaults WHERE owner IN (SELECT tenant || '/' || id FROM executions"  \
-                  " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")               \
+    X(OLD_VAULTS, "DELETE FROM vaults WHERE owner IN (SELECT o.of || e.id FROM"                    \
+                  " (SELECT tenant || '/' || id AS id FROM executions"                             \
+                  " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?) e,"             \
+                  " (SELECT '' AS of UNION ALL SELECT '" CS_FLOWS_OWNER "') o)")                   \
                                                                                                    \
     X(EXECUTION_BY_KEY, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                \
                         " WHERE tenant = ? AND key = ? AND key <> '' AND created > ?"              \
@@ -172,7 +174,7 @@
                       " ORDER BY start LIMIT ?")                                                   \
                                                                                                    \
     X(ARTIFACT_ADD, "INSERT INTO artifacts (" CS_ARTIFACT_COLUMNS ")"                              \
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")                                   \
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)")                                \
     X(ARTIFACT_GET, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE id = ? AND tenant = ?")   \
     X(BLOB_USES, "SELECT 1 FROM artifacts WHERE hash = ?1 AND gone = 0"                            \
                  " UNION ALL SELECT 1 FROM journal_blobs WHERE hash = ?1 LIMIT 1")                 \
@@ -270,7 +272,7 @@
                    " WHERE server = ?4 AND entry = ?5 AND tool = ?6")                              \
     X(SEEN_AGAIN, "UPDATE tools_seen SET seen = ? WHERE server = ? AND entry = ? AND seen < ?")    \
     X(SEEN_END, "DELETE FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")              \
-    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = ''"                       \
+    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = '', server_since = since" \
                  " WHERE server = ? AND tool = ? AND definition = ?")                              \
     X(OLD_SEEN, "DELETE FROM tools_seen WHERE seen < ?")
 

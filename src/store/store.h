@@ -354,6 +354,7 @@ struct cs_artifact_row {
     struct cs_str kind; /* "result", "stdout", "file", "stored" */
     bool gone;          /* only this row is left of it: something that is kept was made from it */
     uint64_t quota;     /* of an add: what the tenant may keep, all together; 0: no bound */
+    struct cs_str came; /* what had come in when it was made (run/flows.c); empty: nothing */
 };
 /* What an execution has read and heard, and its artifacts are made from. */
 struct cs_source {
@@ -422,9 +423,9 @@ void cs_store_lineage(struct cs_store *s, struct cs_str tenant, struct cs_str id
 /* --- sealed entries of vaults: see privacy/ --- */
 
 #define CS_VAULT_OWNER 200 /* bytes of "tenant/session" or "tenant/execution" */
-#define CS_FLOWS_OWNER                                                               \
-    "flows/" /* before "tenant/session": what has come into a session (run/flows.c); \
-              * it goes with its vault, and is not sealed */
+#define CS_FLOWS_OWNER                                                                            \
+    "flows/" /* before "tenant/session", or "tenant/execution" of a durable one: what has come in \
+              * (run/flows.c); it goes with its vault, and is not sealed */
 
 /* Lent. */
 typedef void cs_vault_found(void *ctx, const struct cs_err *err, const struct cs_str *sealed,

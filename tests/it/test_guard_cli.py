@@ -269,6 +269,24 @@ def test_a_denial_while_it_was_down_counts(t):
     t.equal(sent(), [], "mails")
 
 
+def test_that_there_are_more_is_said(t):
+    office(t)
+    with Waiting(t, RISKY, *BY_TWO) as one, Waiting(t, RISKY, "-i", '{"by": 3}') as two:
+        ids = asked(t, 2)
+        done = t.caisson("approvals", "-n", "1")
+        t.equal([i in done.out for i in ids], [True, False], "the newest first")
+        t.has(done.err, "There are more than these 1;")
+        t.equal(t.caisson("approvals", "-n", "2").err, "", "all of them")
+        for most, complete in ((1, False), (2, True)):
+            said = t.caisson("approvals", "-n", str(most), "-o", "json").json()
+            t.equal((len(said["approvals"]), said["complete"]), (most, complete))
+        for i in ids:
+            t.status(t.caisson("deny", i), 0)
+        one.end(), two.end()
+    done = t.caisson("approvals", "lst")
+    t.equal((done.status, done.err), (2, "caisson approvals: there is no verb 'lst'; did you mean 'caisson approvals list'?\n"))
+
+
 # --- for longer than once ---
 
 
@@ -293,6 +311,8 @@ def test_always_is_for_exactly_this_program(t):
     t.true(not goes(t, RISKY + " ", *BY_TWO), "another text does not ask")
     row = grants(t)[0]
     t.equal((row["scope"], row["principal"]), ("program", "local"), "the grant")
+    with Daemon(t) as d:
+        t.equal(d.get("/grants").json(), t.caisson("approvals", "grants", "-o", "json").json(), "the words of REST")
     t.has(t.caisson("approvals", "grants").out, row["id"], "the list")
     t.status(t.caisson("approvals", "revoke", row["id"]), 0)
     t.equal(grants(t), [], "grants")
@@ -337,7 +357,7 @@ def test_a_tool_is_allowed_with_such_arguments_until_a_date(t):
         t.status(w.end(), 0)
     row = grants(t)[0]
     t.equal((row["scope"], row["server"], row["tool"], row["arguments"]), ("tool", "mail", "send_mail", {"subject": "s"}), "the grant")
-    t.true(row["expires"], "it has no end")
+    t.true(row["expires_at"], "it has no end")
     t.true(goes(t, MAIL, *mail("team@house.example")), "the same call asks again")
     t.true(goes(t, MAIL + "// another program\n", *mail("team@house.example")), "the same call of another program asks")
     t.true(not goes(t, MAIL, *mail("team@house.example", "other")), "other arguments do not ask")

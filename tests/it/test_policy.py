@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from guarding import Waiting, entries, office, pending
+from guarding import RISKY, Waiting, entries, office, pending
 from harness import table
 from resting import until
 from serving import Daemon
@@ -213,8 +213,8 @@ def test_it_may_be_in_the_configuration(t):
 
 def test_all_of_it_changes_while_it_runs(t):
     office(t)
-    first = '{"tools": {"deny": ["mail/*"]}}'
-    path = t.file("policy.json", first)
+    first, third = '{"tools": {"deny": ["mail/*"]}}', "{}"
+    t.file("policy.json", first)
 
     def offered(d):
         return sorted(re.findall(r'"name":"(\w+)"', d.get("/tools").body.decode()))
@@ -233,15 +233,92 @@ def test_all_of_it_changes_while_it_runs(t):
         t.file("policy.json", '{"tools": {"deny": "all"}}')
         d.await_said(r"not reloaded, the old rules stay: policy .*tools: deny: must be a list")
         t.true("fetch_page" not in offered(d), "a policy that cannot be read took something away")
-        t.file("policy.json", second)
-        os.unlink(path)
-        d.process.send_signal(signal.SIGHUP)
-        until(t, "no policy", lambda: "fetch_page" in offered(d))
-    hashes = [hashlib.sha256(x.encode()).hexdigest() for x in (first, second)] + ["0" * 64]
+        t.file("policy.json", third)
+        until(t, "no rules", lambda: "fetch_page" in offered(d))
+    hashes = [hashlib.sha256(x.encode()).hexdigest() for x in (first, second, third)]
     changed = entries(t, "policy.changed")
     t.equal([(e["before"], e["hash"]) for e in changed], [tuple(hashes[:2]), tuple(hashes[1:])])
     t.equal([e["hash"] for e in entries(t, "policy.loaded")], hashes[:1])
     t.has(entries(t, "policy.refused")[0]["error"], "must be a list")
+
+
+EVAL = "return eval('1 + ' + inputs.x)"
+DENY, ALLOW = ('{"risk": {"then": {"HIGH": "%s"}}}' % x for x in ("deny", "allow"))
+
+
+def runs(d):
+    return d.run(EVAL, inputs={"x": "1"})["status"] == "completed"
+
+
+def test_one_that_appears_counts(t):
+    t.file("caisson.json", "{}")
+    with Daemon(t) as d:
+        t.file("policy.json", ALLOW)
+        d.await_said(r"a new one counts from now on: \S*policy.json")
+        t.true(runs(d), "the new policy does not count")
+        t.equal(d.get("/health").json()["parts"]["policy"], {"status": "ok"})
+    changed = entries(t, "policy.changed")
+    t.equal([(e["before"], e["hash"]) for e in changed], [("0" * 64, hashlib.sha256(ALLOW.encode()).hexdigest())])
+
+
+def test_one_that_vanishes_counts_on(t):
+    t.file("caisson.json", "{}")
+    path = t.file("policy.json", DENY)
+    with Daemon(t) as d:
+        os.unlink(path)
+        d.await_said(r"not reloaded, the old rules stay: \S*policy.json: it was there and is not any more")
+        d.process.send_signal(signal.SIGHUP)
+        until(t, "SIGHUP is answered", lambda: d.said().count("is not any more") == 2)
+        t.true(not runs(d), "the defaults came back by themselves")
+        health = d.get("/health").json()
+        t.equal((health["status"], health["parts"]["policy"]["status"]), ("degraded", "degraded"))
+        t.has(health["parts"]["policy"]["error"], "is not any more")
+        t.file("policy.json", DENY)
+        d.await_said("is the newest again")
+        t.equal(d.get("/health").json()["parts"]["policy"], {"status": "ok"})
+    refused = entries(t, "policy.refused")
+    t.equal(len(refused), 2)
+    t.has(refused[0]["error"], "is not any more")
+    t.equal(entries(t, "policy.changed"), [])
+
+
+def test_one_that_is_named_and_vanishes_counts_on(t):
+    path = t.file("rules.json", DENY)
+    with Daemon(t, "--policy", path) as d:
+        os.unlink(path)
+        d.await_said(r"not reloaded, the old rules stay: policy \S*rules.json")
+        t.true(not runs(d), "the defaults came back by themselves")
+
+
+def test_one_that_goes_with_its_configuration_counts_on(t):
+    path = t.file("caisson.json", '{"policy": %s}' % DENY)
+    with Daemon(t) as d:
+        os.unlink(path)
+        d.await_said(r"not reloaded, the old rules stay: \S*caisson.json")
+        t.true(not runs(d), "the defaults came back by themselves")
+        t.file("caisson.json", '{"policy": %s}' % ALLOW)
+        until(t, "the new one", lambda: runs(d))
+        t.file("policy.json", DENY)
+        d.await_said("there are two policies")
+        t.true(runs(d), "one of two counts")
+
+
+def test_a_broken_one_keeps_nobody_from_looking_and_denying(t):
+    t.file("caisson.json", "{}")
+    t.file("policy.json", '{"approvals": {"timeout_s": 60}}')
+    with Waiting(t, RISKY, "--input", '{"by": 2}') as w:
+        approval = w.asked()
+        t.file("policy.json", '{"approvals": {"timeout": 60}}')
+        for argv in (("approvals",), ("approvals", "show", approval), ("approvals", "grants")):
+            done = t.caisson(*argv)
+            t.status(done, 0)
+            t.has(done.err, "the policy cannot be read: ")
+            t.has(done.err, "did you mean 'timeout_s'?")
+        done = t.caisson("approve", approval, "--yes")
+        t.status(done, 2)
+        t.has(done.err, "the policy cannot be read, and who may approve is in it; showing and denying work without: ")
+        t.status(t.caisson("deny", approval, "--reason", "not with these rules"), 0)
+        t.has(w.end().err, "not with these rules")
 
 
 def test_one_in_the_configuration_changes_too(t):
@@ -251,8 +328,9 @@ def test_one_in_the_configuration_changes_too(t):
         t.true(d.run(code, inputs={"x": "1"})["status"] != "completed", "it ran")
         t.file("caisson.json", '{"policy": {"risk": {"then": {"HIGH": "allow"}}}}')
         until(t, "the new policy", lambda: d.run(code, inputs={"x": "1"})["status"] == "completed")
-        t.file("rules.json", '{"risk": {"then": {"HIGH": "deny"}}}')
         t.file("caisson.json", '{"policy": "rules.json"}')
+        d.await_said("not reloaded, the old rules stay: policy ./rules.json")
+        t.file("rules.json", '{"risk": {"then": {"HIGH": "deny"}}}')
         until(t, "the file that is named", lambda: d.run(code, inputs={"x": "1"})["status"] != "completed")
         t.file("rules.json", '{"risk": {"then": {"HIGH": "allow"}}}')
         until(t, "its change", lambda: d.run(code, inputs={"x": "1"})["status"] == "completed")

@@ -49,6 +49,9 @@ static void what_version_1_had_is_there(void **state)
     assert_int_equal(f->count, 2);
     assert_str_is(f->artifacts[0].kind, "stdout");
     assert_str_is(f->artifacts[1].kind, "result");
+    /* What had come in when it was made is not known. */
+    struct cs_str came = f->artifacts[1].came;
+    assert_non_null(memmem(came.at, came.len, "\"labels\":3", 10));
     assert_string_equal(f_sql(f, "SELECT bytes || ' ' || files FROM kept WHERE tenant = 'default'"),
                         "1300 2");
     /* Its number goes on where it was. */
