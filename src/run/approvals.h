@@ -59,6 +59,7 @@ struct cs_decision {
                               * exactly these arguments */
     int64_t until;           /* of TOOL; 0: 30 days */
     struct cs_str reason;    /* the program gets it as the error; at most 500 bytes */
+    bool seen;               /* whoever answers has named the hash of the card */
     struct cs_caller who;
     const char *channel; /* "rest", "terminal", "mcp", "webhook" */
     bool person;         /* somebody at a keyboard was seen to answer (a terminal, a form) */
@@ -69,7 +70,9 @@ typedef void cs_approval_decided(void *ctx, const struct cs_err *err,
 /*
  * CS_MISSING no such question; CS_CONFLICT somebody was first or it is over (`row` is how it
  * stands); CS_DENIED this one may not answer it, and why: a role below `approve`, or its own
- * question (`rules` says from which risk on; a key never answers what it has asked itself).
+ * question (`rules`, or those under which it was asked, say from which risk on; a key never answers
+ * what it has asked itself). CS_INVALID: it is no answer to this question, or has what none of its
+ * kind has.
  */
 void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *rules,
                         struct cs_str id, const struct cs_decision *decision,
