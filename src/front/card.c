@@ -328,6 +328,54 @@ static void put_hash(struct view *v, struct cs_str hash)
     fputs(v->details || hash.len <= 16 ? "" : "...", v->f);
 }
 
+/* --- what it imports --- */
+
+static void put_file_lines(struct view *v, struct cs_json_val list, struct cs_str file)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val one;
+    while (cs_json_next(list, &it, NULL, &one)) {
+        int64_t number = 0, before = 0, after = 0;
+        if (!cs_str_eq(text_of(v, one, "file"), file))
+            continue;
+        cs_json_i64(cs_json_get(one, "line"), &number);
+        cs_json_i64(cs_json_get(one, "bytes_before"), &before);
+        cs_json_i64(cs_json_get(one, "bytes_after"), &after);
+        bool there = cs_json_type(cs_json_get(one, "text")) == CS_JSON_STRING;
+        struct cs_card_line line = {.number = (uint32_t)number,
+                                    .text = there ? text_of(v, one, "text")
+                                                  : CS_STR("(there was no room for this line)"),
+                                    .before = (uint64_t)before,
+                                    .after = (uint64_t)after,
+                                    .mark = 1};
+        put_code_line(v, &line);
+    }
+}
+
+static void put_files(struct view *v, struct cs_json_val program)
+{
+    struct cs_json_val files = cs_json_get(program, "files"), file;
+    struct cs_json_val lines = cs_json_get(program, "file_lines");
+    struct cs_json_iter it = {0};
+    int64_t bytes = 0, count = 0, more = 0;
+    if (!cs_json_count(files))
+        return;
+    fputs("\n  files it imports\n", v->f);
+    while (cs_json_next(files, &it, NULL, &file)) {
+        cs_json_i64(cs_json_get(file, "bytes"), &bytes);
+        cs_json_i64(cs_json_get(file, "lines"), &count);
+        fputs("    ", v->f);
+        put(v, text_of(v, file, "name"));
+        fprintf(v->f, ", %" PRId64 " bytes, %" PRId64 " line%s", bytes, count,
+                count == 1 ? "" : "s");
+        put_hash(v, text_of(v, file, "hash"));
+        fputc('\n', v->f);
+        put_file_lines(v, lines, text_of(v, file, "name"));
+    }
+    if (cs_json_i64(cs_json_get(program, "files_more"), &more) && more > 0)
+        fprintf(v->f, "    and %" PRId64 " more files\n", more);
+}
+
 static void put_program(struct view *v)
 {
     struct cs_json_val program = cs_json_get(v->card, "program");
@@ -343,6 +391,7 @@ static void put_program(struct view *v)
     fputc('\n', v->f);
     put_code(v, &lines);
     put_cut(v, program, "code");
+    put_files(v, program);
     if (inputs.len && !cs_str_is(inputs, "null")) {
         fputs("  its inputs: ", v->f);
         put_line(v, inputs);

@@ -13,7 +13,9 @@
  *      "program": {"code" (64 KiB of it at most), "code_lines" (how many there are), "lines":
  *                  [{"line": 701, "text", "marked"?, "bytes_before"?, "bytes_after"?}, ...] (around
  *                  all that was found, wherever that is), "code_hash", "inputs_preview",
- *                  "modules_hash"},
+ *                  "modules_hash", "files": [{"name", "bytes", "lines", "hash"}], "files_more"?,
+ *                  "file_lines": [{"file", "line", "text"?, "bytes_before"?, "bytes_after"?}] (of
+ *                  what it imports: those that something was found in)},
  *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
  *               "arguments" (as the program gave them, with tokens: an object; a text if it was
                cut), "definition_hash" (cs_tool_definition_hash), "definition_before"?},

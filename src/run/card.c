@@ -200,6 +200,7 @@ static void put_program(struct cs_json_writer *w, const struct cs_run *run,
     put_hash(w, "code_hash", run->result.provenance.code_hash);
     put_cut(w, "inputs_preview", cs_utf8_cut(inputs, CS_INPUTS_SHOWN), bytes);
     word(w, "modules_hash", run->result.verdict.modules_hash);
+    cs_card_files(run, names, w);
     cs_json_close(w, '}');
 }
 

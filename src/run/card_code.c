@@ -77,13 +77,6 @@ static void find_spots(struct code *c, const struct cs_verdict *v)
     qsort(c->spots, c->spot_count, sizeof *c->spots, by_place);
 }
 
-static size_t aligned(const struct code *c, size_t at)
-{
-    while (at > 0 && at < c->text.len && ((unsigned char)c->text.at[at] & 0xc0) == 0x80)
-        at--;
-    return at;
-}
-
 /* The lines around it, as far as they are not too long. */
 static struct part part_of(const struct code *c, const struct spot *s)
 {
@@ -91,9 +84,9 @@ static struct part part_of(const struct code *c, const struct spot *s)
     uint32_t last = c->lines - s->line > CS_LINES_AROUND ? s->line + CS_LINES_AROUND : c->lines;
     struct part p = {c->starts[first - 1], c->starts[last]};
     if (s->at - p.start > BEFORE)
-        p.start = aligned(c, s->at - BEFORE);
+        p.start = cs_text_aligned(c->text, s->at - BEFORE);
     if (p.end - s->at > BEHIND)
-        p.end = aligned(c, s->at + BEHIND);
+        p.end = cs_text_aligned(c->text, s->at + BEHIND);
     return p;
 }
 
@@ -110,10 +103,10 @@ static uint32_t line_of(const struct code *c, size_t at)
     return low + 1;
 }
 
-static void put_number(struct code *c, const char *key, uint64_t n)
+static void put_number(struct cs_json_writer *w, const char *key, uint64_t n)
 {
-    cs_json_key(c->w, key);
-    cs_json_put_u64(c->w, n);
+    cs_json_key(w, key);
+    cs_json_put_u64(w, n);
 }
 
 static bool is_marked(const struct code *c, size_t from, size_t to)
@@ -135,13 +128,13 @@ static void put_part(struct code *c, const struct part *p, struct cs_str masked)
         size_t start = c->starts[n - 1], end = start + line.len;
         size_t from = start > p->start ? start : p->start, to = end < p->end ? end : p->end;
         cs_json_open(c->w, '{');
-        put_number(c, "line", n);
+        put_number(c->w, "line", n);
         cs_json_key(c->w, "text");
         cs_json_put_str(c->w, text);
         if (from > start)
-            put_number(c, "bytes_before", from - start);
+            put_number(c->w, "bytes_before", from - start);
         if (to < end)
-            put_number(c, "bytes_after", end - to);
+            put_number(c->w, "bytes_after", end - to);
         if (is_marked(c, from, to)) {
             cs_json_key(c->w, "marked");
             cs_json_put_bool(c->w, true);
@@ -177,18 +170,85 @@ void cs_card_code(const struct cs_run *run, struct cs_card_names *names, struct 
     size_t end = c.text.len, cut = 0;
     if (end > CODE_SHOWN) {
         uint32_t line = line_of(&c, CODE_SHOWN);
-        end = line > 1 ? c.starts[line - 1] : aligned(&c, CODE_SHOWN);
+        end = line > 1 ? c.starts[line - 1] : cs_text_aligned(c.text, CODE_SHOWN);
         cut = line > 1 ? 0 : line_at(&c, 1).len - end;
     }
     cs_card_mask(run, names, CS_FORM_TEXT, c.text, 0, end, &masked);
     cs_json_key(w, "code");
     cs_json_put_str(w, cs_buf_str(&masked));
     if (end < c.text.len)
-        put_number(&c, "code_cut_from_bytes", c.text.len);
+        put_number(w, "code_cut_from_bytes", c.text.len);
     if (cut)
-        put_number(&c, "code_line_cut", cut);
-    put_number(&c, "code_lines", c.lines);
+        put_number(w, "code_line_cut", cut);
+    put_number(w, "code_lines", c.lines);
     put_parts(&c, run, names);
     free(c.starts);
     free(c.spots);
+}
+
+/* --- what it imports --- */
+
+static void put_str(struct cs_json_writer *w, const char *key, struct cs_str text)
+{
+    cs_json_key(w, key);
+    cs_json_put_str(w, text);
+}
+
+/* The line that a finding is about: at its column, or any part of it. */
+static const struct cs_imported_line *line_for(const struct cs_verdict *v,
+                                               const struct cs_finding *f)
+{
+    const struct cs_imported_line *any = NULL;
+    for (uint32_t i = 0; i < v->line_count; i++) {
+        const struct cs_imported_line *l = &v->lines[i];
+        if (l->line != f->line || !cs_str_eq(l->module, f->module))
+            continue;
+        if (l->column == f->column)
+            return l;
+        any = any ? any : l;
+    }
+    return any;
+}
+
+static void put_file_line(const struct cs_run *run, struct cs_card_names *names,
+                          struct cs_json_writer *w, const struct cs_finding *f)
+{
+    const struct cs_imported_line *line = line_for(&run->result.verdict, f);
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    cs_json_open(w, '{');
+    put_str(w, "file", f->module);
+    put_number(w, "line", f->line);
+    if (line) {
+        cs_card_mask_text(run, names, line->text, &masked);
+        put_str(w, "text", cs_buf_str(&masked));
+    }
+    if (line && line->before)
+        put_number(w, "bytes_before", line->before);
+    if (line && line->after)
+        put_number(w, "bytes_after", line->after);
+    cs_json_close(w, '}');
+}
+
+void cs_card_files(const struct cs_run *run, struct cs_card_names *names, struct cs_json_writer *w)
+{
+    const struct cs_verdict *v = &run->result.verdict;
+    cs_json_key(w, "files");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < v->file_count; i++) {
+        cs_json_open(w, '{');
+        put_str(w, "name", v->files[i].name);
+        put_number(w, "bytes", v->files[i].bytes);
+        put_number(w, "lines", v->files[i].lines);
+        put_str(w, "hash", v->files[i].hash);
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+    if (v->files_more)
+        put_number(w, "files_more", v->files_more);
+    cs_json_key(w, "file_lines");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < v->finding_count; i++)
+        if (v->findings[i].module.len && v->findings[i].line)
+            put_file_line(run, names, w, &v->findings[i]);
+    cs_json_close(w, ']');
 }

@@ -35,5 +35,8 @@ void cs_card_hint(enum cs_pii kind, struct cs_str value, struct cs_buf *out);
 
 /* Members "code", "code_cut_from_bytes"?, "code_line_cut"?, "code_lines", "lines". */
 void cs_card_code(const struct cs_run *run, struct cs_card_names *names, struct cs_json_writer *w);
+/* Members "files", "files_more"?, "file_lines": what it imports, and the lines of those files that
+ * something was found in. */
+void cs_card_files(const struct cs_run *run, struct cs_card_names *names, struct cs_json_writer *w);
 
 #endif

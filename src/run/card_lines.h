@@ -12,15 +12,9 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/lines.h"
 
 #define CS_LINES_AROUND 2 /* shown before and behind one that something was found in */
-
-/* The next one, without its end. False: there is none. `script`: as in JavaScript, where \r and
- * U+2028 end one, too. */
-bool cs_line_next(struct cs_str *rest, bool script, struct cs_str *line);
-uint32_t cs_lines_count(struct cs_str text, bool script);
-/* The offset of a column (1: the first; UTF-16 units, as the compiler counts) in a line. */
-size_t cs_line_offset(struct cs_str line, uint32_t column);
 
 struct cs_card_line {
     uint32_t number;

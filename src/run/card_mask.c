@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "run/card_in.h"
 #include "run/shield.h"
@@ -85,14 +86,6 @@ static void put_ends(struct cs_str value, struct cs_buf *out)
     }
 }
 
-/* Where the part begins within what is looked at: at the start of a character. */
-static size_t aligned(struct cs_str whole, size_t at)
-{
-    while (at > 0 && at < whole.len && ((unsigned char)whole.at[at] & 0xc0) == 0x80)
-        at--;
-    return at;
-}
-
 void cs_card_mask(const struct cs_run *run, struct cs_card_names *names, enum cs_form form,
                   struct cs_str whole, size_t start, size_t end, struct cs_buf *out)
 {
@@ -102,8 +95,9 @@ void cs_card_mask(const struct cs_run *run, struct cs_card_names *names, enum cs
         cs_buf_putstr(out, cs_strn(whole.at + start, end - start));
         return;
     }
-    size_t from = aligned(whole, start > CONTEXT ? start - CONTEXT : 0);
-    size_t to = aligned(whole, whole.len - end > CONTEXT ? end + CONTEXT : whole.len), at = start;
+    size_t from = cs_text_aligned(whole, start > CONTEXT ? start - CONTEXT : 0);
+    size_t to = cs_text_aligned(whole, whole.len - end > CONTEXT ? end + CONTEXT : whole.len),
+           at = start;
     cs_scan(sh->detector, sh->level, form, cs_strn(whole.at + from, to - from), &spans);
     for (size_t i = 0; i < spans.count; i++) {
         const struct cs_span *span = &spans.at[i];

@@ -17,6 +17,7 @@
 #define FINDINGS   8
 #define FLOWS      8
 #define TOOLS      12
+#define FILES      12
 #define LINE_WIDE  400 /* bytes of a line of code, but where something was found */
 #define GAP_BYTES  60
 #define CUT        "\n[... cut]\n"
@@ -254,6 +255,55 @@ static void put_lines(const struct listing *l, struct cs_buf *out)
                       l->missing);
 }
 
+/* --- what it imports --- */
+
+static uint64_t amount(struct cs_json_val object, const char *key)
+{
+    int64_t n = 0;
+    return cs_json_i64(cs_json_get(object, key), &n) && n > 0 ? (uint64_t)n : 0;
+}
+
+static void put_file_lines(struct page *p, struct cs_json_val list)
+{
+    struct cs_json_val one;
+    unsigned n = 0;
+    for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &one); n++) {
+        if (n >= FINDINGS)
+            continue;
+        cs_buf_printf(p->out, "> %5u | ", (unsigned)amount(one, "line"));
+        cs_visible(text_of(p, one, "text"), false, p->out);
+        if (cs_json_type(cs_json_get(one, "text")) == CS_JSON_NONE)
+            cs_buf_puts(p->out, "(there was no room for this line)");
+        cs_buf_puts(p->out, "  <- ");
+        put(p, text_of(p, one, "file"));
+        cs_buf_putc(p->out, '\n');
+    }
+    if (n > FINDINGS)
+        cs_buf_printf(p->out, "  and %u more lines with findings\n", n - FINDINGS);
+}
+
+static void put_files(struct page *p)
+{
+    struct cs_json_val program = cs_json_get(p->card, "program"), one;
+    struct cs_json_val list = cs_json_get(program, "files");
+    unsigned n = 0, more = (unsigned)amount(program, "files_more");
+    for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &one); n++) {
+        if (n == 0)
+            cs_buf_puts(p->out, "Files it imports:\n");
+        if (n >= FILES)
+            continue;
+        cs_buf_puts(p->out, "  ");
+        put(p, text_of(p, one, "name"));
+        cs_buf_printf(p->out, ", %llu bytes, SHA-256 ", (unsigned long long)amount(one, "bytes"));
+        put(p, cs_utf8_cut(text_of(p, one, "hash"), 16));
+        cs_buf_puts(p->out, "...\n");
+    }
+    if (n + more > FILES)
+        cs_buf_printf(p->out, "  and %u more\n", n + more - (n < FILES ? n : FILES));
+    if (!p->brief)
+        put_file_lines(p, cs_json_get(program, "file_lines"));
+}
+
 static void put_code(struct page *p, size_t room)
 {
     struct cs_json_val program = cs_json_get(p->card, "program");
@@ -291,6 +341,7 @@ static void compose(struct page *p, const struct cs_approval_row *row)
     put_flows(p);
     put_call(p);
     put_findings(p);
+    put_files(p);
     if (p->brief)
         put_reach(p);
 }

@@ -1,6 +1,7 @@
 """What a person sees before they decide: on every channel the lines that matter, nothing that only looks like ours, and no
 values of others."""
 
+import hashlib
 import json
 import re
 
@@ -154,3 +155,28 @@ def test_a_chat_gets_no_arguments(t):
             t.has(hook.taken()[0]["text"], "Tool: rec/echo", "the webhook")
             answer(d, row, "deny", boss)
             later.get()
+
+
+# What it imports
+
+LIBRARY = "// a library\nexport const twice = (x) => x + x;\nexport const make = (text) => new Function('return ' + text);\n"
+
+
+def test_files_that_are_imported_are_on_the_card(t):
+    t.file("files/lib.ts", LIBRARY)
+    t.file("files/plain.ts", "export const one = 1;\n")
+    code = "import { make } from '/workspace/lib.ts';\nimport { one } from '/workspace/plain.ts';\nreturn make(inputs.by)() + one"
+    with Waiting(t, code, *BY_TWO, "--workspace", "files") as w:
+        card, approval = w.card(), w.asked()
+        text = t.caisson("approvals", "show", approval).out
+        w.answer("approve", "--yes")
+        t.equal(w.end().out, "3\n", "result")
+    program = card["program"]
+    t.equal([(f["name"], f["bytes"], f["lines"], f["hash"]) for f in program["files"]],
+            [(name, len(body), body.count("\n"), hashlib.sha256(body.encode()).hexdigest())
+             for name, body in (("/workspace/lib.ts", LIBRARY), ("/workspace/plain.ts", "export const one = 1;\n"))])
+    t.true(("/workspace/lib.ts", 3, LIBRARY.split("\n")[2]) in [(l["file"], l["line"], l["text"]) for l in program["file_lines"]],
+           "the line of the finding: %s" % program["file_lines"])
+    t.matches(text, r"(?m)^    /workspace/lib.ts, \d+ bytes, 3 lines, SHA-256 [0-9a-f]{64}$", "the file")
+    t.matches(text, r"(?m)^  >    3  export const make = \(text\) => new Function", "its line")
+    t.has(text, "/workspace/plain.ts, 22 bytes, 1 line", "the other file")
