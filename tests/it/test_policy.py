@@ -77,8 +77,8 @@ def test_what_is_built_in_is_a_policy(t):
         ("a secret that is not there", '{"approvals": {"secret": "${env:NOT_SET_ANYWHERE}"}}', "NOT_SET_ANYWHERE"),
         ("privacy", '{"privacy": {"words": [7]}}', "privacy"),
         ("two at once", '{"tools": {"deny": 7}, "risk": {"then": {"HIHG": "ask"}}}', "; and risk.then: there is no setting 'HIHG'"),
-        ("a NUL", r'{"tools": {"deny": ["mail/a\u0000b"]}}', "tools: a text has a NUL in it (\\u0000), after 'mail/a'"),
-        ("a NUL in a name", r'{"labels": {"a/*\u0000": "private"}}', "labels: a text has a NUL in it")])
+        ("a NUL", r'{"tools": {"deny": ["mail/a\u0000b"]}}', "tools.deny[0]: has a NUL in it (\\u0000)"),
+        ("a NUL in a name", r'{"labels": {"a/*\u0000": "private"}}', "labels: a name has a NUL in it")])
 def test_a_mistake_is_told(t, _, text, says):
     path = t.file("example.json", text)
     done = t.caisson("policy", "check", path)
