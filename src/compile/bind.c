@@ -1,6 +1,17 @@
 /* Assignments: values into variables, members, patterns and parameters. */
 #include "compile/reach.h"
 
+/* { toJSON() {} }: whoever gets the thing gets what it returns. */
+static void asked_for(struct cs_reach *r, uint32_t member, uint32_t atom, uint32_t from)
+{
+    struct cs_str name = r->p->names.at[atom].text;
+    uint32_t fn = from ? cs_reach_literal(r, from) : 0;
+    if (fn && cs_reach_val(r, fn)->kind == VAL_FN &&
+        (cs_str_is(name, "toJSON") || cs_str_is(name, "toString") || cs_str_is(name, "valueOf") ||
+         cs_str_is(name, "then")))
+        cs_spot_put(r, member, (struct cs_flow){.from = cs_fn_returned(r, fn).from});
+}
+
 /* The items of a literal into members of a place, or loosely into it. */
 static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned deep)
 {
@@ -17,6 +28,7 @@ static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned
             member = cs_spot_member(r, place, atom, true);
         if (member) {
             cs_reach_put(r, member, item.a, r->at[item.a], deep + 1);
+            asked_for(r, member, named ? atom : (uint32_t)K_NONE, item.a);
         } else {
             struct cs_flow some = r->at[item.a];
             some.can |= cs_hand_out(r, item.a);
@@ -31,6 +43,25 @@ static void put_items(struct cs_reach *r, uint32_t place, uint32_t lit, unsigned
 static bool plain(const struct cs_reach *r, uint32_t path)
 {
     return r->paths.at[path].kind < PATH_TOOLS;
+}
+
+/* c ? f : g: either function. */
+static void put_fns(struct cs_reach *r, uint32_t place, uint32_t node, unsigned deep)
+{
+    const struct cs_val *v = cs_reach_val(r, node);
+    uint32_t other = r->at[node].place;
+    if (deep > DEEP_MOST || !cs_reach_step(r))
+        return;
+    if (v->kind == VAL_JOIN) {
+        put_fns(r, place, v->a, deep + 1);
+        put_fns(r, place, v->b, deep + 1);
+    } else if (v->kind == VAL_FN) {
+        cs_spot_put_fn(r, place, node);
+    } else if (other && !(other & REACH_LOOSE)) {
+        for (uint32_t i = r->places.at[cs_spot_itself(r, other) & ~REACH_LOOSE].fns; i;
+             i = r->fns.at[i].next)
+            cs_spot_put_fn(r, place, r->fns.at[i].fn);
+    }
 }
 
 void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_flow w,
@@ -56,6 +87,8 @@ void cs_reach_put(struct cs_reach *r, uint32_t place, uint32_t from, struct cs_f
     } else {
         if (lit)
             w.can |= cs_hand_out(r, lit);
+        if (from && cs_reach_val(r, from)->kind == VAL_JOIN)
+            put_fns(r, place & ~REACH_LOOSE, from, 0);
         cs_spot_put(r, place, w);
     }
 }
@@ -85,6 +118,8 @@ static uint32_t spot_of_name(struct cs_reach *r, const struct cs_ref *ref)
         return cs_spot_member(r, r->globals, ref->atom, true);
     if (r->p->decls.at[ref->decl - 1].kind == DECL_NSVAR)
         return cs_spot_member(r, r->spaces, ref->atom, true);
+    if (r->p->decls.at[ref->decl - 1].kind == DECL_NS)
+        return r->spaces;
     return ref->decl;
 }
 
@@ -140,6 +175,7 @@ static void put_member(struct cs_reach *r, const struct cs_val *target, uint32_t
             member = cs_spot_member(r, base, target->b, true);
         if (member) {
             cs_reach_put(r, member, from, w, deep + 1);
+            asked_for(r, member, target->b, from);
         } else {
             struct cs_flow some = w;
             uint32_t lit = from ? cs_reach_literal(r, from) : 0;
@@ -159,6 +195,7 @@ static void bind_items(struct cs_reach *r, uint32_t pattern, uint32_t from, stru
                        unsigned deep)
 {
     uint32_t lit = from ? cs_reach_literal(r, from) : 0;
+    r->marks[pattern] |= MARK_PATTERN;
     r->marks[lit] |= MARK_EATEN;
     for (uint32_t i = cs_reach_val(r, pattern)->a; i && cs_reach_step(r);) {
         const struct cs_val item = *cs_reach_val(r, i);
@@ -211,6 +248,8 @@ void cs_reach_bind(struct cs_reach *r, uint32_t target, uint32_t from, struct cs
         return;
     case VAL_MEMBER:
         put_member(r, &t, from, w, deep);
+        if (deep > 0 && cs_path_whole(r, w.path))
+            hand_on(r, from, w);
         return;
     default: {
         uint32_t place = cs_spot_of(r, target, 0);

@@ -160,6 +160,45 @@ static bool selects(struct cs_str name)
     return is_one_of(list, CS_COUNT(list), name);
 }
 
+/* Methods that only look at their arguments. All others may keep them. */
+static bool reads(struct cs_str name)
+{
+    static const struct cs_str list[] = {
+        {"at", 2},          {"catch", 5},        {"charAt", 6},         {"charCodeAt", 10},
+        {"concat", 6},      {"delete", 6},       {"endsWith", 8},       {"entries", 7},
+        {"every", 5},       {"exec", 4},         {"filter", 6},         {"finally", 7},
+        {"find", 4},        {"findIndex", 9},    {"findLast", 8},       {"flat", 4},
+        {"flatMap", 7},     {"forEach", 7},      {"format", 6},         {"get", 3},
+        {"has", 3},         {"includes", 8},     {"indexOf", 7},        {"join", 4},
+        {"keys", 4},        {"lastIndexOf", 11}, {"localeCompare", 13}, {"map", 3},
+        {"match", 5},       {"matchAll", 8},     {"padEnd", 6},         {"padStart", 8},
+        {"pop", 3},         {"reduce", 6},       {"reduceRight", 11},   {"repeat", 6},
+        {"replace", 7},     {"replaceAll", 10},  {"search", 6},         {"shift", 5},
+        {"slice", 5},       {"some", 4},         {"sort", 4},           {"split", 5},
+        {"startsWith", 10}, {"substring", 9},    {"test", 4},           {"then", 4},
+        {"toFixed", 7},     {"toSorted", 8},     {"toString", 8},       {"trim", 4},
+        {"values", 6},
+    };
+    return is_one_of(list, CS_COUNT(list), name);
+}
+
+/* Methods that call a function when another one of the same thing is called. */
+static bool listens(struct cs_str name)
+{
+    static const struct cs_str list[] = {
+        {"on", 2}, {"once", 4}, {"addEventListener", 16}, {"addListener", 11}, {"subscribe", 9}};
+    return is_one_of(list, CS_COUNT(list), name);
+}
+
+/* u.searchParams: what is put there is in u. */
+static uint32_t part_of_url(const struct cs_reach *r, uint32_t node)
+{
+    const struct cs_val *v = cs_reach_val(r, node);
+    if (v->kind == VAL_MEMBER && cs_str_is(r->p->names.at[v->b].text, "searchParams"))
+        return v->a;
+    return node;
+}
+
 /* x.push(y), Object.assign(x, y): what is put into what. */
 static void call_changes(struct cs_reach *r, const struct call *c, struct cs_str name,
                          struct cs_flow into)
@@ -169,12 +208,18 @@ static void call_changes(struct cs_reach *r, const struct call *c, struct cs_str
     bool other = r->paths.at[r->at[c->callee].path].special == SPECIAL_INTO ||
                  cs_str_is(name, "call") || cs_str_is(name, "apply");
     if (changes(name))
+        place = cs_spot_of(r, part_of_url(r, callee->a), 0);
+    else if (!r->at[callee->a].path && !reads(name))
         place = cs_spot_of(r, callee->a, 0);
     else if (other && c->args)
         place = cs_spot_of(r, cs_reach_val(r, c->args)->a, 0);
     if (!place)
         return;
+    if (changes(name) || other)
+        into = (struct cs_flow){.from = into.from | c->fns_from, .can = into.can | c->fns_can};
     cs_spot_put_some(r, place, into);
+    if (!changes(name) && !other && !listens(name))
+        return;
     for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
         if (cs_reach_val(r, cs_reach_val(r, i)->a)->kind == VAL_FN)
             cs_spot_put_fn(r, place & ~REACH_LOOSE, cs_reach_val(r, i)->a);
@@ -220,6 +265,10 @@ static void call_unknown(struct cs_reach *r, struct call *c)
     c->from |= self.from;
     c->can |= self.can;
     call_backs(r, c);
+    if (callee.kind == VAL_MEMBER && !self.path && self.place && !reads(name) && !changes(name)) {
+        struct call heard = {.from = c->from, .can = c->can};
+        spot_fns(r, cs_spot_itself(r, self.place) & ~REACH_LOOSE, call_back, &heard);
+    }
     if (c->fns && cs_str_starts(name, "reduce")) {
         c->from |= c->fns_from;
         call_backs(r, c);
@@ -228,8 +277,10 @@ static void call_unknown(struct cs_reach *r, struct call *c)
     /* Tools that are passed on are called with the rest. */
     if (c->can)
         sink(r, c->can, c->from, c->pos);
-    into.from |= c->fns_from;
-    into.can |= c->fns_can;
+    if (special == SPECIAL_FILES) {
+        cs_spot_put_some(r, r->files, into);
+        c->from |= cs_spot_read(r, r->files).from;
+    }
     if (callee.kind == VAL_MEMBER)
         call_changes(r, c, name, into);
     c->result = unknown_result(c, name, self.from);

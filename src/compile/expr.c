@@ -54,6 +54,8 @@ static void operator_value(struct cs_parser *p, struct operands *o, const char *
         o->last = 0;
         o->compared = false;
     } else if (op[0] == '=' || op[0] == '!' || op[0] == '<' || op[0] == '>' || op[0] == 'i') {
+        if (op[0] == 'i' && op[2] == 's' && o->last >= VALUE_FIRST) /* the right side may ask */
+            cs_val(p, VAL_RETURN, o->last, 0, 0);
         o->last = 0;
         o->compared = true;
     }
@@ -424,6 +426,7 @@ static void computed_member(struct cs_parser *p, struct operand *o)
     if (first.kind == T_NUM && p->prev_end == first.end)
         name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
     o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->node);
+    cs_key(p, o->val, name ? 0 : p->val);
     cs_close(p, T_RBRACK, opened);
     part(p, o, NODE_INDEX, p->node, opened);
 }
@@ -445,6 +448,11 @@ static void call(struct cs_parser *p, struct operand *o)
         *CS_PUSH(&p->stack) = p->node;
         p->list = cs_node_list(p, mark);
     }
+    uint32_t of = p->nodes.at[o->node].a;
+    if (p->nodes.at[o->node].kind == NODE_MEMBER && p->nodes.at[o->node].b == K_push &&
+        p->nodes.at[of].kind == NODE_REF)
+        *CS_PUSH(&p->pushes) = (struct cs_push){
+            .ref = p->nodes.at[of].a, .list = p->list, .pos = p->prev_end, .branch = p->branch};
     part(p, o, NODE_CALL, p->list, at);
     o->val = cs_val(p, VAL_CALL, callee, args, o->start);
 }

@@ -1,26 +1,6 @@
 /* What is left when everything has been solved: ways to tools that got somewhere unseen. */
 #include "compile/reach.h"
 
-/* Patterns look like literals, and names in them are only assigned to. */
-void cs_reach_marks(struct cs_reach *r)
-{
-    const struct cs_val *vals = r->p->vals.at;
-    r->marks = cs_arena_alloc(&r->p->scratch, r->p->vals.len * sizeof *r->marks);
-    for (uint32_t i = VALUE_FIRST; i < r->p->vals.len; i++) {
-        for (uint32_t k = vals[i].kind == VAL_FN ? vals[i].a : 0; k; k = vals[k].c)
-            r->marks[vals[k].a] |= MARK_TARGET;
-    }
-    for (uint32_t i = r->p->vals.len; i-- > VALUE_FIRST;) {
-        const struct cs_val *v = &vals[i];
-        bool target = (r->marks[i] & MARK_TARGET) != 0;
-        if (v->kind == VAL_ASSIGN)
-            r->marks[v->a] |= MARK_TARGET;
-        for (uint32_t k = target && (v->kind == VAL_ARRAY || v->kind == VAL_OBJECT) ? v->a : 0; k;
-             k = vals[k].c)
-            r->marks[vals[k].a] |= MARK_TARGET;
-    }
-}
-
 /* All tools, or all that is global: whoever keeps these in anything but a variable has them. */
 static bool all_of_them(const struct cs_reach *r, uint32_t path)
 {
@@ -32,7 +12,7 @@ static void left_in_literals(struct cs_reach *r)
 {
     for (uint32_t i = VALUE_FIRST; i < r->p->vals.len && cs_reach_step(r); i++) {
         const struct cs_val *v = cs_reach_val(r, i);
-        if ((v->kind != VAL_ARRAY && v->kind != VAL_OBJECT) || (r->marks[i] & MARK_TARGET))
+        if ((v->kind != VAL_ARRAY && v->kind != VAL_OBJECT) || (r->marks[i] & MARK_PATTERN))
             continue;
         if (!(r->marks[i] & MARK_EATEN))
             cs_hand_out(r, i);
@@ -73,5 +53,6 @@ void cs_reach_left(struct cs_reach *r)
             continue;
         cs_path_tool(r, s->path, r->paths.at[s->path].pos, "alias");
     }
-    left_in_literals(r);
+    if (r->inside || r->in_literals)
+        left_in_literals(r);
 }

@@ -217,6 +217,15 @@ static enum cs_path_special special_of(struct cs_str root, struct cs_str name)
     return cs_str_is(root, "console") ? SPECIAL_CONSOLE : SPECIAL_NONE;
 }
 
+/* What is put there can be got again: files, storage. */
+static bool is_kept(struct cs_str root, bool module)
+{
+    if (!module)
+        return cs_str_is(root, "Deno") || cs_str_is(root, "Bun") || cs_str_ends(root, "Storage");
+    return cs_str_is(root, "fs") || cs_str_is(root, "fs/promises") ||
+           cs_str_starts(root, "node:fs");
+}
+
 static void root_kind(struct cs_reach *r, struct cs_path *path)
 {
     struct cs_parser *p = r->p;
@@ -237,6 +246,8 @@ static void root_kind(struct cs_reach *r, struct cs_path *path)
         path->special = SPECIAL_HOUSE;
     }
     path->rules = cs_permission_rules(p->names.at[path->atom].text, path->module);
+    if (path->special == SPECIAL_NONE && is_kept(p->names.at[path->atom].text, path->module))
+        path->special = SPECIAL_FILES;
 }
 
 static void member_kind(struct cs_reach *r, struct cs_path *path, const struct cs_path *up)
@@ -244,6 +255,8 @@ static void member_kind(struct cs_reach *r, struct cs_path *path, const struct c
     const struct cs_name *names = r->p->names.at;
     if (!up->up && !up->module && up->kind == PATH_PLAIN)
         path->special = special_of(names[up->atom].text, names[path->atom].text);
+    if (up->special == SPECIAL_FILES)
+        path->special = SPECIAL_FILES;
     path->rules = up->rules;
     path->module = up->module;
     path->guess = up->guess;
@@ -254,7 +267,7 @@ static void member_kind(struct cs_reach *r, struct cs_path *path, const struct c
         bool named = up->special == SPECIAL_NAMED || path->atom == K_NONE ||
                      cs_str_is(names[path->atom].text, "callTool");
         path->kind = named ? PATH_TOOLS : PATH_PLAIN;
-        path->special = named ? SPECIAL_NAMED : SPECIAL_NONE;
+        path->special = named ? SPECIAL_NAMED : SPECIAL_FILES;
         return;
     }
     if (up->kind == PATH_TOOLS && path->atom != K_default) {

@@ -63,8 +63,11 @@ static struct cs_flow reference(struct cs_reach *r, uint32_t node)
     struct cs_parser *p = r->p;
     const struct cs_ref *ref = &p->refs.at[cs_reach_val(r, node)->a];
     r->pos = ref->start;
-    if (!ref->decl && ref->atom == K_arguments)
+    if (!ref->decl && ref->atom == K_arguments) {
+        r->changed |= !r->arguments_used;
+        r->arguments_used = true;
         return cs_spot_read(r, r->args);
+    }
     if (!ref->decl) {
         uint32_t place = cs_spot_member(r, r->globals, ref->atom, false);
         struct cs_flow w = place ? cs_spot_read(r, place) : (struct cs_flow){0};
@@ -154,8 +157,10 @@ static struct cs_flow literal_value(struct cs_reach *r, uint32_t node)
 {
     struct cs_flow w = {0};
     for (uint32_t i = cs_reach_val(r, node)->a; i; i = cs_reach_val(r, i)->c) {
-        w.from |= r->at[cs_reach_val(r, i)->a].from;
-        w.can |= r->at[cs_reach_val(r, i)->a].can;
+        const struct cs_flow *item = &r->at[cs_reach_val(r, i)->a];
+        w.from |= item->from;
+        w.can |= item->can;
+        r->in_literals |= item->path && cs_path_whole(r, item->path);
     }
     return w;
 }
@@ -174,7 +179,7 @@ static void look_at(struct cs_reach *r, uint32_t node)
 {
     const struct cs_val v = *cs_reach_val(r, node);
     struct cs_flow w = {0};
-    r->quiet = (r->marks[node] & MARK_TARGET) != 0;
+    r->quiet = (v.flags & VAL_TARGET) != 0;
     switch (v.kind) {
     case VAL_REF:
         w = reference(r, node);
@@ -205,7 +210,9 @@ static void look_at(struct cs_reach *r, uint32_t node)
         break;
     case VAL_ASSIGN:
         r->quiet = false;
-        if (v.b >= VALUE_FIRST)
+        if (v.c)
+            cs_reach_bind(r, v.a, 0, (struct cs_flow){.from = r->at[v.b].from}, 0);
+        else if (v.b >= VALUE_FIRST)
             cs_reach_bind(r, v.a, v.b, r->at[v.b], 0);
         w = r->at[v.b];
         break;
@@ -225,6 +232,7 @@ static void look_at(struct cs_reach *r, uint32_t node)
     case VAL_NOT:
     case VAL_FN:
     case VAL_ITEM:
+    case VAL_KEY:
         break;
     }
     r->at[node] = w;
@@ -303,16 +311,14 @@ static void reach_init(struct cs_reach *r)
 {
     struct cs_parser *p = r->p;
     r->at = cs_arena_alloc(&p->scratch, p->vals.len * sizeof *r->at);
+    r->marks = cs_arena_alloc(&p->scratch, p->vals.len * sizeof *r->marks);
     *CS_PUSH(&r->paths) = (struct cs_path){0};
     *CS_PUSH(&r->fns) = (struct cs_fn_link){0};
     for (uint32_t i = 0; i < CS_COUNT(r->digits); i++)
         r->digits[i] = cs_intern(p, cs_strn(&"0123456789"[i], 1));
     r->prototype = cs_intern(p, CS_STR("prototype"));
     r->value_of = cs_intern(p, CS_STR("valueOf"));
-    for (uint32_t i = 0; i < p->refs.len && !r->arguments_used; i++)
-        r->arguments_used = p->refs.at[i].atom == K_arguments;
     cs_spots_init(r);
-    cs_reach_marks(r);
     r->steps_max = (uint64_t)p->vals.len * REACH_STEPS + 10000;
 }
 

@@ -43,6 +43,7 @@ enum cs_path_special {
     SPECIAL_INTO,    /* Object.assign(x, y): y into x */
     SPECIAL_REQUIRE,
     SPECIAL_HOUSE, /* caisson */
+    SPECIAL_FILES, /* files and what else outlives a program: one place */
     SPECIAL_NAMED, /* caisson.callTool("server", "tool", x), and what is made of it */
 };
 
@@ -77,8 +78,8 @@ struct cs_flow {
 
 /* Of a value. */
 enum cs_mark_of {
-    MARK_TARGET = 1, /* it is assigned to, or a part of such a pattern */
-    MARK_EATEN = 2,  /* a literal: somebody has looked at what is in it */
+    MARK_PATTERN = 1, /* it looks like a literal, and takes one apart */
+    MARK_EATEN = 2,   /* a literal: somebody has looked at what is in it */
 };
 
 /* A variable, or a member. `own`: put into the whole of it; `all`: and into its members. */
@@ -121,6 +122,8 @@ struct cs_reach {
     uint32_t stamp;
     bool arguments_used;
     bool quiet;        /* what is looked at is only assigned to */
+    bool inside;       /* something is on the way to a tool, and kept in a member or returned */
+    bool in_literals;  /* the same, in a literal */
     bool returns_hold; /* some function returns what is on the way to a tool */
     bool changed;      /* something that has been read in this pass before */
     bool moved;        /* the same of answers: which tools' are in it */
@@ -199,7 +202,6 @@ struct cs_flow cs_reach_call(struct cs_reach *r, uint32_t node);
 
 /* left.c: what got somewhere that nobody looks is handed out. */
 void cs_reach_left(struct cs_reach *r);
-void cs_reach_marks(struct cs_reach *r);
 void cs_reach_nested(struct cs_parser *p);
 
 /* flow.c */

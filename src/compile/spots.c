@@ -189,6 +189,8 @@ uint64_t cs_hand_out_spot(struct cs_reach *r, uint32_t place)
 uint64_t cs_hand_out_inside(struct cs_reach *r, uint32_t place)
 {
     uint64_t can = 0;
+    if (!r->inside)
+        return 0;
     r->stamp++;
     for (uint32_t steps = 0; place && steps < SAME_MOST; steps++) {
         place &= ~REACH_LOOSE;
@@ -316,6 +318,8 @@ static void holds(struct cs_reach *r, uint32_t place)
     for (;; place = r->places.at[place].up) {
         struct cs_spot *s = &r->places.at[place];
         s->holds = true;
+        r->changed |= !r->inside && (s->up || s->returned);
+        r->inside |= s->up || s->returned;
         if (s->up)
             continue;
         r->changed |= s->returned && !r->returns_hold;

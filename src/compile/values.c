@@ -43,9 +43,22 @@ uint32_t cs_value(struct cs_parser *p, enum cs_ex ex)
     return ex == EX_STRING ? cs_val(p, VAL_STR, p->last_str, 0, 0) : p->val;
 }
 
+void cs_key(struct cs_parser *p, uint32_t member, uint32_t key)
+{
+    if (key >= VALUE_FIRST)
+        cs_val(p, VAL_KEY, member, key, 0);
+}
+
 uint32_t cs_assigned(struct cs_parser *p, uint32_t target, uint32_t value)
 {
-    return target && value ? cs_val(p, VAL_ASSIGN, target, value, 0) : value;
+    /* x[key] = value: both are in x. */
+    if (target && target + 1 < p->vals.len && p->vals.at[target + 1].kind == VAL_KEY &&
+        p->vals.at[target + 1].a == target)
+        cs_val(p, VAL_ASSIGN, target, p->vals.at[target + 1].b, 1);
+    if (!target || !value)
+        return value;
+    p->vals.at[target].flags |= VAL_TARGET;
+    return cs_val(p, VAL_ASSIGN, target, value, 0);
 }
 
 void cs_own_member(struct cs_parser *p, uint32_t name, uint32_t value)
@@ -60,6 +73,8 @@ uint32_t cs_fn_begin(struct cs_parser *p, struct cs_fn_state *s, uint32_t pos)
 {
     s->outer = p->fn;
     s->branch = cs_branch(p);
+    s->fn_branch = p->fn_branch;
+    p->fn_branch = p->branch;
     s->returns = p->returns;
     s->returned = p->returned;
     p->returns = p->returned = 0;
@@ -73,6 +88,7 @@ void cs_fn_end(struct cs_parser *p, const struct cs_fn_state *s)
     p->fn = s->outer;
     p->func_body = p->returns == 1 ? p->returned : 0;
     p->branch = s->branch;
+    p->fn_branch = s->fn_branch;
     p->returns = s->returns;
     p->returned = s->returned;
     cs_loop_end(p, &s->frame);

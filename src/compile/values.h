@@ -33,17 +33,19 @@ enum cs_val_kind {
     VAL_ITEM,   /* a: value; b: name, or place counted from 0; c: the next */
     VAL_FN,     /* a: first parameter; b: when solving, what it returns; c: where it starts */
     VAL_RETURN, /* a: value; b: the function, 0: the program */
-    VAL_ASSIGN, /* a: target; b: value */
+    VAL_ASSIGN, /* a: target; b: value; c: it is only the key, a text */
     VAL_IMPORT, /* import(): a: index in nodes of its argument; c: where */
     VAL_THIS,
     VAL_THROWN,
+    VAL_KEY, /* behind a computed member. a: the member; b: its key */
 };
 
 enum cs_val_flag {
-    VAL_SPREAD = 1, /* an item: ...x */
-    VAL_NAMED = 2,  /* an item: b is a name */
-    VAL_READ = 4,   /* a getter: its value is what it returns */
-    VAL_CLASS = 8,  /* a constructor */
+    VAL_SPREAD = 1,  /* an item: ...x */
+    VAL_NAMED = 2,   /* an item: b is a name */
+    VAL_READ = 4,    /* a getter: its value is what it returns */
+    VAL_CLASS = 8,   /* a constructor */
+    VAL_TARGET = 16, /* it is assigned to */
 };
 
 /* Nodes that are always there. From VALUE_FIRST on they say where something comes from. */
@@ -81,7 +83,7 @@ struct cs_endless {
 };
 
 struct cs_fn_state {
-    uint32_t outer, branch, returns, returned;
+    uint32_t outer, branch, fn_branch, returns, returned;
     struct cs_loop frame;
 };
 
@@ -93,6 +95,8 @@ void cs_item(struct cs_parser *p, struct cs_items *list, uint32_t value, uint32_
              unsigned flags);
 /* One value that may be either; 0 is nothing. */
 uint32_t cs_join(struct cs_parser *p, uint32_t a, uint32_t b);
+/* The key of a computed member. */
+void cs_key(struct cs_parser *p, uint32_t member, uint32_t key);
 /* The assignment, which has the value; nothing is noted if one of them is nothing. */
 uint32_t cs_assigned(struct cs_parser *p, uint32_t target, uint32_t value);
 /* this.name = value, as fields, methods and parameter properties do it. */

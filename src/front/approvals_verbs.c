@@ -22,12 +22,15 @@
 
 #define LIST_DEFAULT 50
 #define LIST_MOST    1000
+#define PAGE         100 /* the store gives no more at once that have cards */
+#define LOOK_MS      250 /* whether somebody else has answered what is on the terminal */
 
 struct approvals {
     const struct cs_verb *verb;
     const char *tenant, *config, *policy_file, *reason, *until, *arguments;
     uint64_t limit;
     bool json, all, yes, session, always, tool, deny;
+    bool approves; /* it is about a yes */
     struct cs_words operands;
     struct cs_choice given;
     struct cs_policy *policy;
@@ -36,9 +39,16 @@ struct approvals {
     uv_loop_t loop;
     struct cs_ledger *ledger;
     struct cs_store *store;
-    bool listed; /* the pending ones are printed; the others follow */
+    bool listed;    /* the pending ones are printed; the others follow */
+    bool more;      /* than were asked for */
+    uint64_t shown; /* of these, or of the others */
+    char last[80];  /* id, where the next page begins */
     struct cs_buf rows;
+    struct cs_table table;
     uv_signal_t interrupts[2];
+    uv_timer_t look;
+    bool looks;    /* it is open, */
+    bool answered; /* and nothing has to be looked for any more */
     int exit_status;
 };
 
@@ -47,6 +57,7 @@ static void approvals_done(struct approvals *a)
     cs_words_done(&a->operands);
     cs_policy_unref(a->policy);
     cs_buf_done(&a->rows);
+    cs_table_done(&a->table);
 }
 
 #define AUTO_APPROVALS CS_AUTO(approvals_done) struct approvals
@@ -54,6 +65,9 @@ static void approvals_done(struct approvals *a)
 static void end(struct approvals *a, int exit_status)
 {
     a->exit_status = exit_status;
+    a->answered = true;
+    if (a->looks && !uv_is_closing((uv_handle_t *)&a->look))
+        uv_close((uv_handle_t *)&a->look, NULL);
     cs_asking_close(a->asking);
     a->asking = NULL;
     for (size_t i = 0; i < CS_COUNT(a->interrupts); i++)
@@ -114,17 +128,23 @@ static int take(struct approvals *a, int argc, char **argv, size_t operands, str
     return take_answer(a, err);
 }
 
-/* Who may answer what is a matter of the policy. */
+/* Who may approve what is a matter of the policy. One that cannot be read must not keep anybody
+ * from seeing what waits, or from saying no. */
 static int load_rules(struct approvals *a, struct cs_err *err)
 {
     char config[CS_DATA_PATH];
     struct cs_policy_place place;
-    if (cs_data_config(a->config, config, err) < 0 ||
-        cs_policy_place_find(a->policy_file, config, &place, err) < 0 ||
-        cs_policy_place_load(&place, &a->policy, err) < 0)
-        return -1;
+    bool read = cs_data_config(a->config, config, err) == 0 &&
+                cs_policy_place_find(a->policy_file, config, &place, err) == 0 &&
+                cs_policy_place_load(&place, &a->policy, err) == 0;
     a->rules = cs_policy_approvals(a->policy);
-    return 0;
+    if (read)
+        return 0;
+    fprintf(stderr, "caisson %s: the policy cannot be read%s: ", a->verb->name,
+            a->approves ? ", and who may approve is in it; showing and denying work without" : "");
+    cs_text_safe(stderr, cs_str(err->msg));
+    fputc('\n', stderr);
+    return a->approves ? -1 : 0;
 }
 
 static void on_interrupt(uv_signal_t *h, int number)
@@ -142,8 +162,11 @@ static int run(struct approvals *a, int argc, char **argv, size_t operands,
     a->limit = LIST_DEFAULT;
     if (take(a, argc, argv, operands, &err) < 0)
         return cs_usage_error(a->verb, &err);
-    if (cs_data_dir(dir, &err) < 0 || load_rules(a, &err) < 0)
+    if (cs_data_dir(dir, &err) < 0)
         return cs_verb_failed(a->verb, &err);
+    if (load_rules(a, &err) < 0)
+        return CS_EXIT_USAGE;
+    err = (struct cs_err){0};
     uv_loop_init(&a->loop);
     if (cs_ledger_open(dir, &a->ledger, &err) < 0 ||
         cs_store_open(&a->loop, dir, &a->store, &err) < 0) {
@@ -173,79 +196,103 @@ static void print_json(struct cs_buf *json)
     printf("%s\n", cs_buf_cstr(&pretty));
 }
 
-static void add_rows(struct approvals *a, const struct cs_approval_row *rows, size_t count)
+static void add_row(struct approvals *a, const struct cs_approval_row *r)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (a->listed && cs_str_is(rows[i].state, "pending"))
-            continue;
+    CS_AUTO_BUF struct cs_buf why = {0};
+    char left[CS_CARD_LEFT] = "";
+    if (a->json) {
         cs_buf_puts(&a->rows, a->rows.len ? "," : "");
-        cs_approval_json(&rows[i], false, &a->rows);
-    }
-}
-
-static void print_rows(struct approvals *a, const struct cs_approval_row *rows, size_t count)
-{
-    static const struct cs_str heads[] = {{"approval", 8}, {"risk", 4}, {"state", 5}, {"left", 4},
-                                          {"who", 3},      {"what", 4}, {"why", 3}};
-    CS_AUTO_TABLE struct cs_table table = {.columns = CS_COUNT(heads)};
-    cs_table_add(&table, heads, "");
-    for (size_t i = 0; i < count; i++) {
-        const struct cs_approval_row *r = &rows[i];
-        CS_AUTO_BUF struct cs_buf why = {0};
-        char left[CS_CARD_LEFT] = "";
-        bool pending = cs_str_is(r->state, "pending");
-        if (a->listed && pending)
-            continue;
-        if (pending)
-            cs_card_left(r->expires - cs_time_ms(), left);
-        cs_card_member(r, "why", &why);
-        struct cs_str cells[] = {r->id,        r->risk, r->state,        cs_str(left),
-                                 r->principal, r->kind, cs_buf_str(&why)};
-        cs_table_add(&table, cells, cs_card_style(r->risk));
-    }
-    if (table.rows > 1)
-        cs_table_print(&table, stdout, cs_table_width(stdout));
-    else if (!a->all)
-        printf("Nothing waits for a person.\n");
-}
-
-static void on_listed(void *ctx, const struct cs_err *err, const struct cs_approval_row *rows,
-                      size_t count)
-{
-    struct approvals *a = ctx;
-    if (err->code) {
-        end(a, cs_verb_failed(a->verb, err));
+        cs_approval_json(r, false, &a->rows);
         return;
     }
-    if (a->json)
-        add_rows(a, rows, count);
-    else
-        print_rows(a, rows, count);
-    if (a->all && !a->listed) {
-        a->listed = true;
-        cs_store_approvals(a->store, cs_str(a->tenant), (struct cs_str){0}, a->limit,
-                           (struct cs_str){0}, true, on_listed, a);
-        return;
-    }
+    if (cs_str_is(r->state, "pending"))
+        cs_card_left(r->expires - cs_time_ms(), left);
+    cs_card_member(r, "why", &why);
+    struct cs_str cells[] = {r->id,        r->risk, r->state,        cs_str(left),
+                             r->principal, r->kind, cs_buf_str(&why)};
+    cs_table_add(&a->table, cells, cs_card_style(r->risk));
+}
+
+static void say_more(const struct approvals *a)
+{
+    if (a->more)
+        fprintf(stderr, "There are more than these %" PRIu64 "; -n shows up to %d.\n", a->limit,
+                LIST_MOST);
+}
+
+static void print_list(struct approvals *a)
+{
     if (a->json) {
         CS_AUTO_BUF struct cs_buf json = {0};
         cs_buf_puts(&json, "{\"approvals\":[");
         cs_buf_putstr(&json, cs_buf_str(&a->rows));
-        cs_buf_puts(&json, "]}");
+        cs_buf_printf(&json, "],\"complete\":%s}", a->more ? "false" : "true");
         print_json(&json);
+        return;
     }
-    end(a, CS_EXIT_OK);
+    if (a->table.rows > 1)
+        cs_table_print(&a->table, stdout, cs_table_width(stdout));
+    else if (!a->all)
+        printf("Nothing waits for a person.\n");
+    say_more(a);
+}
+
+static void read_page(struct approvals *a);
+
+/* First those that wait, then the others, if they are wanted; of each as many as --limit says. */
+static void on_page(void *ctx, const struct cs_err *err, const struct cs_approval_row *rows,
+                    size_t count)
+{
+    struct approvals *a = ctx;
+    bool full = false;
+    if (err->code) {
+        end(a, cs_verb_failed(a->verb, err));
+        return;
+    }
+    for (size_t i = 0; i < count && !full; i++) {
+        if (a->listed && cs_str_is(rows[i].state, "pending"))
+            continue;
+        full = a->shown == a->limit;
+        if (full)
+            break;
+        add_row(a, &rows[i]);
+        a->shown++;
+    }
+    a->more = a->more || full;
+    if (count == PAGE && !full) {
+        snprintf(a->last, sizeof a->last, "%.*s", CS_STR_ARG(rows[count - 1].id));
+        read_page(a);
+    } else if (a->all && !a->listed) {
+        a->listed = true;
+        a->shown = 0;
+        a->last[0] = '\0';
+        read_page(a);
+    } else {
+        print_list(a);
+        end(a, CS_EXIT_OK);
+    }
+}
+
+static void read_page(struct approvals *a)
+{
+    cs_store_approvals(a->store, cs_str(a->tenant), cs_str(a->listed ? NULL : "pending"), PAGE,
+                       cs_str(a->last), true, on_page, a);
 }
 
 static void list(struct approvals *a)
 {
-    cs_store_approvals(a->store, cs_str(a->tenant), CS_STR("pending"), a->limit, (struct cs_str){0},
-                       true, on_listed, a);
+    static const struct cs_str heads[] = {{"approval", 8}, {"risk", 4}, {"state", 5}, {"left", 4},
+                                          {"who", 3},      {"what", 4}, {"why", 3}};
+    a->table.columns = CS_COUNT(heads);
+    cs_table_add(&a->table, heads, "");
+    read_page(a);
 }
 
 int cs_verb_approvals(const struct cs_verb *verb, int argc, char **argv)
 {
     AUTO_APPROVALS a = {.verb = verb};
+    if (verb->subs && argc > 1 && argv[1][0] != '-')
+        return cs_verb_tools(verb, argc, argv); /* there is no such verb */
     return run(&a, argc, argv, 0, list);
 }
 
@@ -304,13 +351,16 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
     cs_json_put_str(w, text);
 }
 
+/* In the words of GET /grants. */
 static void put_grant(struct cs_json_writer *w, const struct cs_grant_row *g)
 {
+    CS_AUTO_ARENA struct cs_arena arena = {0};
     char moment[CS_TIME_TEXT];
     cs_json_open(w, '{');
     put_text(w, "id", g->id);
     put_text(w, "scope", g->scope);
     put_text(w, "principal", g->principal);
+    put_text(w, "actor_type", g->actor);
     put_text(w, "session_id", g->session);
     put_text(w, "server", g->server);
     put_text(w, "tool", g->tool);
@@ -318,11 +368,31 @@ static void put_grant(struct cs_json_writer *w, const struct cs_grant_row *g)
         cs_json_key(w, "arguments");
         cs_json_put_raw(w, g->arguments);
     }
-    put_text(w, "created", cs_str(cs_time_text(g->created, moment)));
-    put_text(w, "expires", cs_str(cs_time_text(g->expires, moment)));
+    put_text(w, "match", cs_grant_match(g, &arena));
     put_text(w, "by", g->by);
-    put_text(w, "approval", g->approval);
+    put_text(w, "approval_id", g->approval);
+    put_text(w, "created_at", cs_str(cs_time_text_ms(g->created, moment)));
+    put_text(w, "expires_at", cs_str(cs_time_text_ms(g->expires, moment)));
     cs_json_close(w, '}');
+}
+
+/* "mail/send {"to":"a"} and whatever else" */
+static void put_what(const struct cs_grant_row *g, struct cs_buf *what)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_str match = cs_grant_match(g, &arena);
+    if (!g->tool.len) {
+        cs_buf_printf(what, "%s%.*s",
+                      g->session.len ? "session " : "exactly the program of its approval",
+                      CS_STR_ARG(g->session));
+        return;
+    }
+    cs_buf_printf(what, "%.*s/%.*s ", CS_STR_ARG(g->server), CS_STR_ARG(g->tool));
+    if (cs_str_is(match, "any"))
+        cs_buf_puts(what, "with any arguments");
+    else
+        cs_buf_printf(what, "%.*s%s", CS_STR_ARG(g->arguments),
+                      cs_str_is(match, "these") ? " and whatever else" : "");
 }
 
 static void print_grants(const struct cs_grant_row *rows, size_t count)
@@ -335,12 +405,7 @@ static void print_grants(const struct cs_grant_row *rows, size_t count)
         const struct cs_grant_row *g = &rows[i];
         CS_AUTO_BUF struct cs_buf what = {0};
         char until[CS_TIME_TEXT];
-        if (g->tool.len)
-            cs_buf_printf(&what, "%.*s/%.*s %.*s", CS_STR_ARG(g->server), CS_STR_ARG(g->tool),
-                          CS_STR_ARG(g->arguments));
-        else
-            cs_buf_printf(&what, "%s%.*s", g->session.len ? "session " : "exactly that program",
-                          CS_STR_ARG(g->session));
+        put_what(g, &what);
         struct cs_str cells[] = {
             g->id,
             g->scope,
@@ -362,6 +427,8 @@ static void on_grants(void *ctx, const struct cs_err *err, const struct cs_grant
         end(a, cs_verb_failed(a->verb, err));
         return;
     }
+    a->more = count > a->limit; /* one more was asked for, to know */
+    count = a->more ? (size_t)a->limit : count;
     if (a->json) {
         CS_AUTO_BUF struct cs_buf json = {0};
         struct cs_json_writer w = CS_JSON_WRITER(&json);
@@ -371,10 +438,13 @@ static void on_grants(void *ctx, const struct cs_err *err, const struct cs_grant
         for (size_t i = 0; i < count; i++)
             put_grant(&w, &rows[i]);
         cs_json_close(&w, ']');
+        cs_json_key(&w, "complete");
+        cs_json_put_bool(&w, !a->more);
         cs_json_close(&w, '}');
         print_json(&json);
     } else if (count) {
         print_grants(rows, count);
+        say_more(a);
     } else {
         printf("Nobody has allowed more than once at a time.\n");
     }
@@ -383,7 +453,7 @@ static void on_grants(void *ctx, const struct cs_err *err, const struct cs_grant
 
 static void grants(struct approvals *a)
 {
-    cs_store_grants(a->store, cs_str(a->tenant), a->limit, on_grants, a);
+    cs_store_grants(a->store, cs_str(a->tenant), a->limit + 1, on_grants, a);
 }
 
 int cs_verb_approvals_grants(const struct cs_verb *verb, int argc, char **argv)
@@ -465,10 +535,48 @@ static void on_pressed(void *ctx, struct cs_str id, const struct cs_choice *choi
 {
     struct approvals *a = ctx;
     (void)id;
+    a->answered = true;
     if (choice->left)
         end(a, CS_EXIT_OK);
     else
         decide(a, choice, true);
+}
+
+/* --- somebody else may be first, or nobody in time --- */
+
+static void over(struct approvals *a, const struct cs_approval_row *row)
+{
+    CS_AUTO_BUF struct cs_buf how = {0};
+    struct cs_err err = {0};
+    bool expired = cs_str_is(row->state, "pending") || cs_str_is(row->state, "expired");
+    if (expired)
+        cs_buf_puts(&how, "it is expired: nobody answered in time");
+    else
+        cs_buf_printf(&how, "it is %.*s already", CS_STR_ARG(row->state));
+    if (!expired && row->by.len)
+        cs_buf_printf(&how, ", by %.*s (%.*s)", CS_STR_ARG(row->by), CS_STR_ARG(row->channel));
+    if (!expired && row->reason.len)
+        cs_buf_printf(&how, ": %.*s", CS_STR_ARG(row->reason));
+    cs_asking_settled(a->asking, row->id);
+    cs_fail(&err, CS_CONFLICT, "%s", cs_buf_cstr(&how));
+    end(a, cs_verb_failed(a->verb, &err));
+}
+
+static void on_looked(void *ctx, const struct cs_err *err, const struct cs_approval_row *rows,
+                      size_t count)
+{
+    struct approvals *a = ctx;
+    if (a->answered || err->code || !count) /* the next look, or the answer, will show */
+        return;
+    if (!cs_str_is(rows->state, "pending") || rows->expires <= cs_time_ms())
+        over(a, rows);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct approvals *a = timer->data;
+    if (!a->answered)
+        cs_store_approval_get(a->store, cs_str(a->tenant), id_of(a), on_looked, a);
 }
 
 static void on_to_decide(void *ctx, const struct cs_err *error, const struct cs_approval_row *rows,
@@ -495,8 +603,14 @@ static void on_to_decide(void *ctx, const struct cs_err *error, const struct cs_
     }
     a->asking = cs_asking_new(&a->loop, NULL, a);
     cs_asking_on_decision(a->asking, on_pressed);
-    if (cs_asking_approval(a->asking, row, &a->given, &err) < 0)
+    if (cs_asking_approval(a->asking, row, &a->given, &err) < 0) {
         end(a, cs_verb_failed(a->verb, &err));
+        return;
+    }
+    uv_timer_init(&a->loop, &a->look);
+    a->look.data = a;
+    a->looks = true;
+    uv_timer_start(&a->look, on_look, LOOK_MS, LOOK_MS);
 }
 
 static void approve(struct approvals *a)
@@ -509,7 +623,7 @@ static void approve(struct approvals *a)
 
 int cs_verb_approve(const struct cs_verb *verb, int argc, char **argv)
 {
-    AUTO_APPROVALS a = {.verb = verb};
+    AUTO_APPROVALS a = {.verb = verb, .approves = true};
     return run(&a, argc, argv, 1, approve);
 }
 
@@ -518,3 +632,48 @@ int cs_verb_deny(const struct cs_verb *verb, int argc, char **argv)
     AUTO_APPROVALS a = {.verb = verb, .deny = true};
     return run(&a, argc, argv, 1, approve);
 }
+
+/* --- rows --- */
+
+#define END                              \
+    {                                    \
+        NULL, 0, NULL, NULL, NULL, false \
+    }
+#define OUTPUT                                                                \
+    {                                                                         \
+        "output", 'o', "FORMAT", "text (default) or json", "text json", false \
+    }
+#define ASKERS                                                                              \
+    {                                                                                       \
+        "tenant", 0, "NAME", "whose execution asks or asked (default default)", NULL, false \
+    }
+
+const struct cs_option cs_approvals_options[] = {
+    {"all", 'a', NULL, "also those that are over, after the ones that wait", NULL, false},
+    {"limit", 'n', "N", "how many (default 50)", NULL, false},
+    ASKERS,
+    OUTPUT,
+    END,
+};
+
+static const struct cs_option show_options[] = {ASKERS, OUTPUT, END};
+static const struct cs_option grants_options[] = {
+    {"limit", 'n', "N", "how many, the newest first (default 50)", NULL, false},
+    ASKERS,
+    OUTPUT,
+    END};
+
+const struct cs_verb cs_approvals_verbs[] = {
+    {"approvals list", "", "what waits for a person, and how long it still does",
+     "Examples:\n"
+     "  caisson approvals\n"
+     "  caisson approvals list --all -o json\n",
+     cs_approvals_options, cs_verb_approvals, NULL, NULL},
+    {"approvals show", "ID", "all of one: code, findings, call, flows, limits, answer", "",
+     show_options, cs_verb_approvals_show, NULL, NULL},
+    {"approvals grants", "", "what was allowed for longer than once", "", grants_options,
+     cs_verb_approvals_grants, NULL, NULL},
+    {"approvals revoke", "GRANT", "take a grant back: it is asked again from now on", "",
+     show_options, cs_verb_approvals_revoke, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+};

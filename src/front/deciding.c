@@ -64,6 +64,11 @@ bool cs_deciding_wants_key(const struct cs_deciding *d)
     return d->state == KEY;
 }
 
+bool cs_deciding_denied(const struct cs_deciding *d)
+{
+    return d->state == REASON;
+}
+
 static bool offers(const struct cs_deciding *d, enum cs_approval_answer answer)
 {
     return d->given.answer == CS_APPROVE_ONCE &&
@@ -100,17 +105,18 @@ void cs_deciding_prompt(const struct cs_deciding *d, struct cs_buf *out)
             cs_buf_printf(out, "  [a] %s\n", meaning(CS_APPROVE_PROGRAM));
         if (offers(d, CS_APPROVE_TOOL))
             cs_buf_printf(out, "  [t] %s\n", meaning(CS_APPROVE_TOOL));
-        cs_buf_printf(
-            out, "  [n] no   [d] %s   [q] leave it\nanswer: ", d->whole ? "details" : "all of it");
+        cs_buf_printf(out, "  [n] no   [r] no, and why   [d] %s   [q] leave it to others\nanswer: ",
+                      d->whole ? "details" : "all of it");
         break;
     case REASON:
-        cs_buf_puts(out, "why not? The program is told (Enter: nothing): ");
+        cs_buf_puts(out, "no: why not? The program is told (Enter sends it): ");
         break;
     case UNTIL:
         cs_buf_puts(out, "until when? 2h, 7d, 2026-12-31 (Enter: 30d): ");
         break;
     case ARGUMENTS:
-        cs_buf_puts(out, "arguments that must be equal, as a JSON object (Enter: exactly these): ");
+        cs_buf_puts(
+            out, "arguments that must be equal, as a JSON object, or any (Enter: exactly these): ");
         break;
     }
 }
@@ -120,6 +126,16 @@ static bool decide(struct cs_deciding *d, enum cs_approval_answer answer, struct
     d->choice.answer = answer;
     *choice = d->choice;
     return true;
+}
+
+/* The prompt that follows says which there are. */
+static bool no_key(char key)
+{
+    if (key > ' ' && key < 127)
+        fprintf(stderr, "'%c' is none of the keys:\n", key);
+    else
+        fputs("that is none of the keys:\n", stderr);
+    return false;
 }
 
 bool cs_deciding_key(struct cs_deciding *d, char key, struct cs_choice *choice)
@@ -132,22 +148,26 @@ bool cs_deciding_key(struct cs_deciding *d, char key, struct cs_choice *choice)
         return decide(d, d->given.answer, choice);
     case 's':
         if (!offers(d, CS_APPROVE_SESSION))
-            return false;
+            return no_key(key);
         fputs("yes, for this session\n", stderr);
         return decide(d, CS_APPROVE_SESSION, choice);
     case 'a':
         if (!offers(d, CS_APPROVE_PROGRAM))
-            return false;
+            return no_key(key);
         fputs("always\n", stderr);
         return decide(d, CS_APPROVE_PROGRAM, choice);
     case 't':
         if (!offers(d, CS_APPROVE_TOOL))
-            return false;
+            return no_key(key);
         fputs("this tool\n", stderr);
         d->state = UNTIL;
         return false;
     case 'n':
     case 'N':
+        fputs("no\n", stderr);
+        return decide(d, CS_APPROVE_DENY, choice);
+    case 'r':
+    case 'R':
         fputs("no\n", stderr);
         d->state = REASON;
         return false;
@@ -162,7 +182,7 @@ bool cs_deciding_key(struct cs_deciding *d, char key, struct cs_choice *choice)
         d->choice.left = true;
         return decide(d, CS_APPROVE_DENY, choice);
     default:
-        return false;
+        return no_key(key);
     }
 }
 
@@ -217,11 +237,12 @@ int cs_deciding_until(const char *text, int64_t *ms, struct cs_err *err)
 int cs_deciding_arguments(struct cs_str text, struct cs_err *err)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
-    if (!text.len)
+    if (!text.len || cs_str_is(text, "any"))
         return 0;
     if (cs_json_parse(text, NULL, &doc, err) < 0)
         return -1;
     if (cs_json_type(cs_json_root(&doc)) != CS_JSON_OBJECT)
-        return cs_fail(err, CS_INVALID, "the arguments are a JSON object, like {\"to\": \"a\"}");
+        return cs_fail(err, CS_INVALID,
+                       "the arguments are a JSON object, like {\"to\": \"a\"}, or any");
     return 0;
 }

@@ -113,11 +113,14 @@ static void put_time(struct cs_json_writer *w, const char *key, int64_t ms)
         put_text(w, key, cs_str(cs_time_text_ms(ms, text)));
 }
 
+static bool is_young(const struct cs_seen_row *row)
+{
+    return cs_seen_young_until(row) > cs_time_ms();
+}
+
 static const char *standing_of(const struct cs_seen_row *row)
 {
-    return cs_seen_changed(row)                      ? "changed"
-           : cs_seen_young_until(row) > cs_time_ms() ? "young"
-                                                     : "known";
+    return cs_seen_changed(row) ? "changed" : is_young(row) ? "young" : "known";
 }
 
 static void show_json(const struct cs_seen_row *row, bool accepted)
@@ -149,6 +152,19 @@ static void show_json(const struct cs_seen_row *row, bool accepted)
     printf("%s\n", cs_buf_cstr(&pretty));
 }
 
+/* Nobody has seen it before. */
+static void show_definition(struct cs_str text)
+{
+    CS_AUTO_BUF struct cs_buf pretty = {0};
+    putchar('\n');
+    if (!text.len) {
+        printf("  (its definition is too long to be kept; 'caisson tools show' prints it)\n");
+        return;
+    }
+    cs_json_pretty(text, &pretty);
+    cs_text_lines(stdout, "  ", cs_buf_str(&pretty));
+}
+
 static void show_text(const struct cs_seen_row *row)
 {
     char text[CS_TIME_TEXT];
@@ -158,6 +174,8 @@ static void show_text(const struct cs_seen_row *row)
     if (!cs_seen_changed(row)) {
         printf(" is %s, as it is defined now, since %s\n", standing_of(row),
                cs_time_text(row->changed ? row->changed : row->since, text));
+        if (is_young(row))
+            show_definition(row->text);
         return;
     }
     printf(" changed at %s, and nobody has looked at it since:\n\n",
@@ -202,7 +220,7 @@ static void on_seen(void *ctx, const struct cs_err *err, const struct cs_seen_ro
         cs_errand_end(&l->session, cs_verb_failed(l->session.verb, err));
         return;
     }
-    bool changed = cs_seen_changed(rows), accepts = l->accept && changed;
+    bool waits = cs_seen_changed(rows) || is_young(rows), accepts = l->accept && waits;
     if (l->json)
         show_json(rows, accepts);
     else
@@ -211,7 +229,7 @@ static void on_seen(void *ctx, const struct cs_err *err, const struct cs_seen_ro
         accept_it(l, rows);
         return;
     }
-    if (changed && !l->json)
+    if (waits && !l->json)
         fprintf(
             stderr,
             "\nevery call of it is asked for until it is accepted: caisson tools look %.*s/%.*s "

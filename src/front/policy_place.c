@@ -68,6 +68,14 @@ int cs_policy_place_find(const char *given, const char *config, struct cs_policy
     return 0;
 }
 
+void cs_policy_place_usual(const char *given, const char *config, char path[CS_DATA_PATH])
+{
+    const char *variable = getenv("CAISSON_POLICY");
+    path[0] = '\0';
+    if (!given && !(variable && *variable) && beside(config, CS_STR("policy.json"), path, NULL) < 0)
+        path[0] = '\0';
+}
+
 int cs_policy_place_text(const struct cs_policy_place *place, struct cs_buf *text,
                          struct cs_err *err)
 {
@@ -75,7 +83,7 @@ int cs_policy_place_text(const struct cs_policy_place *place, struct cs_buf *tex
         return 0;
     if (place->inside)
         return cs_settings_policy(place->path, text, err);
-    if (cs_file_read(place->path, POLICY_BYTES, text, err) < 0)
+    if (cs_file_read_regular(place->path, POLICY_BYTES, text, err) < 0)
         return -1;
     return text->len ? 0 : cs_fail(err, CS_INVALID, "it is empty");
 }

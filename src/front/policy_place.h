@@ -25,6 +25,9 @@ struct cs_policy_place {
 int cs_policy_place_find(const char *given, const char *config, struct cs_policy_place *place,
                          struct cs_err *err);
 
+/* Where policy.json would be found if there were one; "": elsewhere is looked, or nowhere. */
+void cs_policy_place_usual(const char *given, const char *config, char path[CS_DATA_PATH]);
+
 /* Its text; empty if there is none. */
 int cs_policy_place_text(const struct cs_policy_place *place, struct cs_buf *text,
                          struct cs_err *err);

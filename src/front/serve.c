@@ -12,7 +12,6 @@
 #define TICK_MS      10
 #define LAST_WORD_MS 2000 /* for what was cancelled to be recorded */
 #define HURRY_MS     1000 /* the same, after the second signal */
-#define WATCH_MS     1000
 #define SWEEP_MS     (60u * 60 * 1000)
 
 static void set_level(const struct cs_daemon *d)
@@ -66,9 +65,6 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
 
 /* --- reload --- */
 
-static void on_policy_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was,
-                              const uv_stat_t *is);
-
 static void warn_unprotected(const struct cs_daemon *d)
 {
     if (cs_privacy_off(d->world.privacy))
@@ -76,21 +72,42 @@ static void warn_unprotected(const struct cs_daemon *d)
                     d->no_privacy ? "--no-pii-protection" : "privacy.enabled is false");
 }
 
-/* A policy of its own is watched; one in the configuration is watched with it. */
-static void watch_policy(struct cs_daemon *d)
+/* A policy of its own is watched; one in the configuration is watched with it. Otherwise the place
+ * is watched where one would appear. */
+static void watch_policy(struct cs_daemon *d, const struct cs_policy_place *place,
+                         const char *config)
 {
-    const struct cs_policy_place *place = &d->world.policy_place;
-    uv_fs_poll_stop(&d->watch_policy);
-    if (place->path[0] && !place->inside)
-        uv_fs_poll_start(&d->watch_policy, on_policy_changed, place->path, WATCH_MS);
+    char usual[CS_DATA_PATH] = "";
+    if (!place->path[0] || place->inside)
+        cs_policy_place_usual(d->policy, config, usual);
+    cs_file_watch_set(&d->watch_policy, *usual ? usual : place->inside ? "" : place->path);
 }
 
-/* A mistake that stays there is told once. */
-static void refuse_policy(struct cs_daemon *d, const struct cs_err *err)
+/* At the start before anything is read: what changes meanwhile is read anew afterwards. */
+static void watch_files(struct cs_daemon *d, const char *config)
+{
+    struct cs_policy_place place;
+    cs_file_watch_set(&d->watch, config);
+    if (cs_policy_place_find(d->policy, config, &place, NULL) == 0)
+        watch_policy(d, &place, config);
+}
+
+/* What nobody would notice before it is needed. */
+static void warn_unsigned(const struct cs_daemon *d)
+{
+    struct cs_approval_rules rules = cs_policy_approvals(d->world.policy);
+    if (rules.webhook.len && !rules.secret.len)
+        cs_log_line(CS_LOG_WARN, "policy",
+                    "approvals.webhook: there is no approvals.secret to sign with, so nothing is "
+                    "sent there");
+}
+
+/* A mistake that stays there is told once, and again to those who ask for it. */
+static void refuse_policy(struct cs_daemon *d, bool asked, const struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
-    if (strcmp(d->policy_refused, err->msg) == 0)
+    if (!asked && strcmp(d->policy_refused, err->msg) == 0)
         return;
     snprintf(d->policy_refused, sizeof d->policy_refused, "%s", err->msg);
     cs_log_line(CS_LOG_ERROR, "policy", "not reloaded, the old rules stay: %s", err->msg);
@@ -101,34 +118,39 @@ static void refuse_policy(struct cs_daemon *d, const struct cs_err *err)
     cs_event_note(d->world.store, "policy.refused", NULL, cs_buf_str(&data), NULL, NULL);
 }
 
-static void reload_policy(struct cs_daemon *d)
+static void reload_policy(struct cs_daemon *d, bool asked)
 {
     unsigned char rules[32], privacy[32];
-    char path[CS_DATA_PATH];
     struct cs_err err = {0};
     memcpy(privacy, cs_privacy_hash(d->world.privacy), sizeof privacy);
     memcpy(rules, cs_policy_hash(d->world.policy), sizeof rules);
-    memcpy(path, d->world.policy_place.path, sizeof path);
     if (cs_world_reload_policy(&d->world, &d->settings, &err) < 0) {
-        refuse_policy(d, &err);
+        refuse_policy(d, asked, &err);
+        watch_files(d, d->world.config); /* it may be elsewhere now, and be mended there */
         return;
     }
+    bool mended = d->policy_refused[0];
     d->policy_refused[0] = '\0';
-    if (strcmp(path, d->world.policy_place.path) != 0)
-        watch_policy(d);
+    watch_policy(d, &d->world.policy_place, d->world.config);
     if (memcmp(privacy, cs_privacy_hash(d->world.privacy), sizeof privacy) != 0) {
         cs_log_line(CS_LOG_INFO, "privacy", "new rules count from now on");
         warn_unprotected(d);
     }
-    if (memcmp(rules, cs_policy_hash(d->world.policy), sizeof rules) == 0)
+    if (memcmp(rules, cs_policy_hash(d->world.policy), sizeof rules) == 0) {
+        if (mended)
+            cs_log_line(CS_LOG_INFO, "policy", "the one that counts is the newest again: %s",
+                        d->world.policy_place.path[0] ? d->world.policy_place.path
+                                                      : "the defaults");
         return;
+    }
     cs_log_line(CS_LOG_INFO, "policy", "a new one counts from now on: %s",
-                d->world.policy_place.path[0] ? d->world.policy_place.path : "the defaults");
+                d->world.policy_place.path);
+    warn_unsigned(d);
     cs_event_policy(d->world.store, "policy.changed", &d->world.policy_place, d->world.policy,
                     rules);
 }
 
-static void reload(struct cs_daemon *d)
+static void reload(struct cs_daemon *d, bool asked)
 {
     struct cs_settings now = {0};
     struct cs_err err = {0};
@@ -146,28 +168,26 @@ static void reload(struct cs_daemon *d)
     cs_settings_done(&now);
     set_level(d);
     cs_world_reload(&d->world, &d->settings);
-    reload_policy(d);
+    reload_policy(d, asked);
     cs_mcp_set(d->mcp, d->settings.output_tokens, (uint32_t)d->settings.execution_timeout);
     if (d->reloaded)
         d->reloaded(d);
 }
 
-static void on_file_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was, const uv_stat_t *is)
+static void on_file_changed(void *ctx)
 {
-    (void)was;
-    (void)is;
-    if (status == 0) /* else it is gone, or not there yet: what was read stays */
-        reload(h->data);
+    struct cs_daemon *d = ctx;
+    if (access(d->world.config, F_OK) == 0)
+        reload(d, false);
+    else if (d->world.policy_place.inside && !d->stops)
+        reload_policy(d, false); /* it is gone, too, and says so; the settings stay */
 }
 
-static void on_policy_changed(uv_fs_poll_t *h, int status, const uv_stat_t *was,
-                              const uv_stat_t *is)
+static void on_policy_changed(void *ctx)
 {
-    struct cs_daemon *d = h->data;
-    (void)was;
-    (void)is;
-    if (status == 0 && !d->stops)
-        reload_policy(d);
+    struct cs_daemon *d = ctx;
+    if (!d->stops)
+        reload_policy(d, false);
 }
 
 /* --- what is old is forgotten --- */
@@ -202,8 +222,8 @@ static void on_world_closed(void *ctx)
     for (size_t i = 0; i < CS_COUNT(d->signals); i++)
         close_handle((uv_handle_t *)&d->signals[i]);
     close_handle((uv_handle_t *)&d->timer);
-    close_handle((uv_handle_t *)&d->watch);
-    close_handle((uv_handle_t *)&d->watch_policy);
+    cs_file_watch_close(&d->watch);
+    cs_file_watch_close(&d->watch_policy);
     close_handle((uv_handle_t *)&d->sweep);
 }
 
@@ -297,7 +317,7 @@ static void on_signal(uv_signal_t *h, int number)
 {
     struct cs_daemon *d = h->data;
     if (number == SIGHUP)
-        reload(d);
+        reload(d, true);
     else
         cs_daemon_stop(d);
 }
@@ -317,20 +337,18 @@ static void watch(struct cs_daemon *d)
     uv_timer_init(d->loop, &d->sweep);
     d->sweep.data = d;
     uv_timer_start(&d->sweep, on_sweep, 0, SWEEP_MS);
-    uv_fs_poll_init(d->loop, &d->watch);
-    d->watch.data = d;
-    uv_fs_poll_start(&d->watch, on_file_changed, d->world.config, WATCH_MS);
-    uv_fs_poll_init(d->loop, &d->watch_policy);
-    d->watch_policy.data = d;
-    watch_policy(d);
+    cs_file_watch_start(&d->watch, d->loop, on_file_changed, d);
+    cs_file_watch_start(&d->watch_policy, d->loop, on_policy_changed, d);
 }
 
 int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
 {
+    char config[CS_DATA_PATH];
     signal(SIGPIPE, SIG_IGN);
     d->loop = uv_default_loop();
-    if (cs_data_scratch(d->scratch, err) < 0)
+    if (cs_data_scratch(d->scratch, err) < 0 || cs_data_config(d->config, config, err) < 0)
         return -1;
+    watch_files(d, config);
     d->sandbox.scratch_dir = d->scratch;
     d->sandbox.pool = cs_world_workers(&d->settings);
     struct cs_world_options world = {
@@ -347,6 +365,7 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     if (cs_world_open(d->loop, &world, &d->world, err) < 0)
         return -1;
     warn_unprotected(d);
+    warn_unsigned(d);
     note_daemon(d, "daemon.started");
     cs_event_file(d->world.store, "config.loaded", d->world.config);
     if (d->world.policy_place.path[0])
@@ -363,6 +382,7 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     };
     watch(d);
     if (cs_mcp_new(d->loop, &mcp, &d->mcp, err) == 0) {
+        cs_runner_recall(d->world.runner);
         cs_runner_resume(d->world.runner);
         return 0;
     }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "front/file_watch.h"
 #include "front/retention.h"
 #include "front/settings.h"
 #include "front/verbs.h"
@@ -37,7 +38,7 @@ struct cs_daemon {
     /* Inside. */
     uv_signal_t signals[3];
     uv_timer_t timer, sweep;
-    uv_fs_poll_t watch, watch_policy;
+    struct cs_file_watch watch, watch_policy;
     char scratch[CS_DATA_PATH];
     char policy_refused[sizeof(((struct cs_err *)0)->msg)]; /* why the newest one does not count */
     uint64_t deadline;

@@ -170,6 +170,7 @@ static int open_rest(struct serve *s, struct cs_err *err)
         .file_bytes = d->settings.session_files,
         .timeout_ms = (uint32_t)d->settings.execution_timeout,
         .mcp_path = MCP_PATH,
+        .policy_refused = d->policy_refused,
         .denied = on_denied,
         .metrics = put_metrics,
         .ctx = s,

@@ -160,6 +160,7 @@ static const struct cs_option replay_options[] = {
     {"verbose", 'v', NULL, "also the result", NULL, false},
     OUTPUT,
     CONFIG,
+    {"policy", 0, "FILE", "the file that says whether the program of --code may run", NULL, false},
     END,
 };
 
@@ -250,23 +251,13 @@ static const struct cs_verb keys_verbs[] = {
         "tenant", 0, "NAME", "whose execution asks or asked (default default)", NULL, false \
     }
 
-static const struct cs_option approvals_options[] = {
-    {"all", 'a', NULL, "also those that are over, after the ones that wait", NULL, false},
-    {"limit", 'n', "N", "how many (default 50)", NULL, false},
-    ASKERS,
-    OUTPUT,
-    END,
-};
-
-static const struct cs_option approvals_show_options[] = {ASKERS, OUTPUT, END};
-
 static const struct cs_option approve_options[] = {
     {"session", 0, NULL, "for the rest of its session, not only this once", NULL, false},
     {"always", 0, NULL, "exactly this program, whenever it comes again", NULL, false},
     {"tool", 0, NULL, "calls of this tool with such arguments, until a date", NULL, false},
     {"until", 0, "TIME", "with --tool: 2h, 7d, 2026-12-31 (default 30d)", NULL, false},
-    {"arguments", 0, "JSON", "with --tool: members that must be equal (default: all of them)", NULL,
-     false},
+    {"arguments", 0, "JSON",
+     "with --tool: members that must be equal, or any (default: exactly these)", NULL, false},
     {"reason", 'r', "TEXT", "kept with the answer", NULL, false},
     {"yes", 'y', NULL, "do not show it and ask: it was read", NULL, false},
     ASKERS,
@@ -283,21 +274,6 @@ static const struct cs_option deny_options[] = {
     CONFIG,
     POLICY,
     END,
-};
-
-static const struct cs_verb approvals_verbs[] = {
-    {"approvals list", "", "what waits for a person, and how long it still does",
-     "Examples:\n"
-     "  caisson approvals\n"
-     "  caisson approvals list --all -o json\n",
-     approvals_options, cs_verb_approvals, NULL, NULL},
-    {"approvals show", "ID", "all of one: code, findings, call, flows, limits, answer", "",
-     approvals_show_options, cs_verb_approvals_show, NULL, NULL},
-    {"approvals grants", "", "what was allowed for longer than once", "", approvals_show_options,
-     cs_verb_approvals_grants, NULL, NULL},
-    {"approvals revoke", "GRANT", "take a grant back: it is asked again from now on", "",
-     approvals_show_options, cs_verb_approvals_revoke, NULL, NULL},
-    LAST,
 };
 
 #define LEDGER_FILTERS                                                                        \
@@ -690,7 +666,7 @@ const struct cs_verb cs_verbs[] = {
      "A program or a call that is risky waits until a person says yes or no. Without a VERB what "
      "waits now. It works on the data directory, beside whatever waits for the answer: 'caisson "
      "serve', 'caisson mcp' or 'caisson run'. docs/approvals.md explains it.\n",
-     approvals_options, cs_verb_approvals, "Persons", approvals_verbs},
+     cs_approvals_options, cs_verb_approvals, "Persons", cs_approvals_verbs},
     {"approve", "ID", "let a program or a call go on",
      "Shows who asks for what and why, the code with the findings marked, the call and which data "
      "would go where, and waits for a key: yes once, for the session, always, this tool until a "
@@ -719,7 +695,8 @@ const struct cs_verb cs_verbs[] = {
      "Runs an execution again in a fresh jail with no tool connected: it hears what it heard then, "
      "at the same times, and must come to the same result. If it does not, it says at which call "
      "they part. With --code another program runs in the world that was recorded, which shows "
-     "what a change would have answered. Nothing is kept but an entry in the ledger.\n"
+     "what a change would have answered; it is judged like any program, and where a person would "
+     "have to approve it, it is denied. Nothing is kept but an entry in the ledger.\n"
      "\n"
      "The exit status is 0 if the outputs are the same, 1 if they differ or it cannot be replayed. "
      "Executions of 'caisson run -v' say their ID; 'caisson audit list' and GET /executions list "

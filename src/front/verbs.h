@@ -47,6 +47,8 @@ struct cs_verb {
 extern const struct cs_verb cs_verbs[];
 extern const struct cs_option cs_assess_options[]; /* assess_verb.c */
 extern const struct cs_verb cs_policy_verbs[];     /* policy_verb.c */
+extern const struct cs_verb cs_approvals_verbs[];  /* approvals_verbs.c */
+extern const struct cs_option cs_approvals_options[];
 
 /* The verb that the first words name ("tools", "search"), and in *used how many they are; NULL if
  * there is none. A verb with verbs of its own is answered if the second word is none of them. */

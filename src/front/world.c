@@ -177,8 +177,14 @@ int cs_world_reload_policy(struct cs_world *w, const struct cs_settings *s, stru
     struct cs_policy_place place;
     struct cs_policy *policy = NULL;
     struct cs_privacy *privacy = NULL;
-    if (cs_policy_place_find(w->policy_given, w->config, &place, err) < 0 ||
-        cs_policy_place_load(&place, &policy, err) < 0)
+    if (cs_policy_place_find(w->policy_given, w->config, &place, err) < 0)
+        return -1;
+    if (!place.path[0] && w->policy_place.path[0])
+        return cs_fail(err, CS_MISSING,
+                       "%s: it was there and is not any more; write {} there if the defaults are "
+                       "meant",
+                       w->policy_place.path);
+    if (cs_policy_place_load(&place, &policy, err) < 0)
         return -1;
     if (cs_world_privacy(policy, place.path, s, w->no_privacy, &privacy, err) < 0) {
         cs_policy_unref(policy);

@@ -250,6 +250,10 @@ struct cs_vault_key {
 int cs_vault_key_load(const char *data_dir, const char *printed, struct cs_vault_key *key,
                       struct cs_err *err);
 
+/* A hash that nobody can try values with who has not the key: HMAC-SHA256. False: it cannot be
+ * made. */
+bool cs_vault_key_mac(const struct cs_vault_key *key, struct cs_str bytes, unsigned char mac[32]);
+
 /* Entries that are new since the last time, sealed. 1: `sealed` has them; 0: there are none.
  * `owner`: whose vault it is ("tenant/session"); what was sealed for one cannot be opened as
  * another's. What was sealed has to be kept: without it, whatever is sealed later cannot be opened.

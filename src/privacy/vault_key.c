@@ -2,6 +2,7 @@
  * The key of the vaults: from the environment, from what a command printed, or from a file of the
  * data directory.
  */
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <string.h>
 
@@ -104,4 +105,11 @@ int cs_vault_key_load(const char *data_dir, const char *printed, struct cs_vault
     if (got < 0 && err)
         *err = said;
     return got;
+}
+
+bool cs_vault_key_mac(const struct cs_vault_key *key, struct cs_str bytes, unsigned char mac[32])
+{
+    unsigned size = 32;
+    return HMAC(EVP_sha256(), key->bytes, sizeof key->bytes, (const unsigned char *)bytes.at,
+                bytes.len, mac, &size) != NULL;
 }

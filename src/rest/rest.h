@@ -34,6 +34,7 @@ struct cs_rest_options {
     uint64_t file_bytes;               /* of a file that is put into a session; 0: 10 MB */
     uint32_t timeout_ms;               /* of an execution that asks for none */
     const char *mcp_path;              /* "/mcp", to be named by GET / */
+    const char *policy_refused; /* why the newest policy does not count; "" or NULL: it does */
     /* Somebody asked for what their role does not allow; may be NULL. */
     void (*denied)(void *ctx, const struct cs_caller *caller);
     /* More lines for /metrics, of other parts; may be NULL. */

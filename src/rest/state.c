@@ -121,6 +121,20 @@ static bool put_store(const struct cs_visit *v, struct cs_json_writer *w)
     return err.code == CS_OK;
 }
 
+/* Whoever broke the rules while it runs must not believe that the new ones count. */
+static bool put_policy(const struct cs_visit *v, struct cs_json_writer *w)
+{
+    const char *refused = v->rest->o.policy_refused;
+    bool ok = !refused || !*refused;
+    cs_json_key(w, "policy");
+    cs_json_open(w, '{');
+    cs_put_text(w, "status", ok ? CS_STR("ok") : CS_STR("degraded"));
+    if (!ok && v->is_known)
+        cs_put_text(w, "error", cs_str(refused));
+    cs_json_close(w, '}');
+    return ok;
+}
+
 /* Without a ready worker it is starting, broken, or has its hands full; the last is fine. */
 static bool put_sandbox(struct cs_json_writer *w, const struct cs_figures *f)
 {
@@ -146,14 +160,14 @@ void cs_rest_get_health(struct cs_visit *v)
     cs_runner_figures(v->rest->o.runner, &figures);
     cs_json_open(&p, '{');
     bool store = put_store(v, &p), sandbox = put_sandbox(&p, &figures),
-         servers = put_servers(v, &p);
+         servers = put_servers(v, &p), policy = put_policy(v, &p);
     cs_json_close(&p, '}');
     bool usable = store && sandbox;
     cs_json_open(&w, '{');
     cs_put_text(&w, "status",
-                !usable    ? CS_STR("unavailable")
-                : !servers ? CS_STR("degraded")
-                           : CS_STR("ok"));
+                !usable               ? CS_STR("unavailable")
+                : !servers || !policy ? CS_STR("degraded")
+                                      : CS_STR("ok"));
     cs_put_text(&w, "version", CS_STR(CS_VERSION));
     cs_json_key(&w, "parts");
     cs_json_put_raw(&w, cs_buf_str(&parts));

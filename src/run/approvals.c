@@ -22,8 +22,7 @@
 #include "base/time.h"
 #include "run/guard.h"
 
-#define LOOK_MS    250
-#define EXACT_MOST (64u << 10) /* bytes of arguments that a grant can be compared with */
+#define LOOK_MS 250
 
 enum state { LOOKING, ADDING, WAITING, USING, EXPIRING, ENDED };
 
@@ -39,7 +38,7 @@ struct cs_question {
     int64_t due; /* cs_tick_ms: then its time is over */
     struct cs_approval_row row;
     struct cs_grant_row like; /* what a grant would have to be */
-    struct cs_str arguments, rule;
+    struct cs_str rule;
     struct cs_question_end end;
     struct cs_arena arena; /* texts of all these */
 };
@@ -456,45 +455,12 @@ static void add(struct cs_question *q)
 
 /* --- grants --- */
 
-/* Are all members of `wanted` in `given`, with the same values? */
-static bool covers(struct cs_json_val wanted, struct cs_json_val given)
-{
-    CS_AUTO_BUF struct cs_buf a = {0};
-    CS_AUTO_BUF struct cs_buf b = {0};
-    CS_AUTO_ARENA struct cs_arena arena = {0};
-    struct cs_json_iter it = {0};
-    struct cs_json_val key, item;
-    if (cs_json_type(wanted) != CS_JSON_OBJECT || cs_json_type(given) != CS_JSON_OBJECT)
-        return false;
-    while (cs_json_next(wanted, &it, &key, &item)) {
-        struct cs_str name = cs_json_str(key, &arena);
-        if (memchr(name.at, '\0', name.len)) /* no name of a parameter */
-            return false;
-        struct cs_json_val there = cs_json_get(given, cs_arena_dup(&arena, name).at);
-        if (cs_json_type(there) == CS_JSON_NONE)
-            return false;
-        cs_buf_clear(&a);
-        cs_buf_clear(&b);
-        cs_json_canon(item, &a);
-        cs_json_canon(there, &b);
-        if (!cs_str_eq(cs_buf_str(&a), cs_buf_str(&b)))
-            return false;
-    }
-    return true;
-}
-
 static bool fits(const struct cs_question *q, const struct cs_grant_row *g)
 {
-    CS_AUTO_JSON struct cs_json wanted = {0};
-    CS_AUTO_JSON struct cs_json given = {0};
     if (!g->tool.len)
         return memcmp(g->binding, q->like.binding, sizeof g->binding) == 0;
-    if (memcmp(g->definition, q->like.definition, sizeof g->definition) != 0)
-        return false;
-    return q->arguments.len <= EXACT_MOST &&
-           cs_json_parse(g->arguments, NULL, &wanted, NULL) == 0 &&
-           cs_json_parse(q->arguments, NULL, &given, NULL) == 0 &&
-           covers(cs_json_root(&wanted), cs_json_root(&given));
+    return memcmp(g->definition, q->like.definition, sizeof g->definition) == 0 &&
+           cs_bound_fits(g, q->row.bound, q->row.card);
 }
 
 static void note_grant(struct cs_question *q, const struct cs_grant_row *g)
@@ -538,6 +504,7 @@ static void on_grants(void *ctx, const struct cs_err *err, const struct cs_grant
 
 static void fill(struct cs_question *q, const struct cs_question_want *want)
 {
+    CS_AUTO_BUF struct cs_buf bound = {0};
     struct cs_run *run = want->run;
     struct cs_arena *a = &q->arena;
     struct cs_approval_row *r = &q->row;
@@ -555,15 +522,16 @@ static void fill(struct cs_question *q, const struct cs_question_want *want)
     memcpy(r->binding, want->binding, sizeof r->binding);
     memcpy(r->scope, want->scope, sizeof r->scope);
     cs_canon_hash(want->card, r->card_hash);
+    cs_bound_question(want, &bound);
+    r->bound = cs_arena_dup(a, cs_buf_str(&bound));
     q->rule = cs_arena_dup(a, want->rule);
     q->like = (struct cs_grant_row){
-        .tenant = r->tenant, .principal = r->principal, .session = r->session};
+        .tenant = r->tenant, .principal = r->principal, .actor = r->actor, .session = r->session};
     memcpy(q->like.binding, want->scope, sizeof q->like.binding);
     if (want->call && want->call->tool) {
         q->like.server = cs_arena_dup(a, want->call->tool->server);
         q->like.tool = cs_arena_dup(a, want->call->tool->name);
         cs_tool_definition_hash(want->call->tool, q->like.definition);
-        q->arguments = cs_arena_dup(a, cs_buf_str(&want->call->arguments));
     }
 }
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "run/inside.h"
+#include "run/guard.h"
 
 #define WHY_BYTES 300
 #define RECALLED  1000
@@ -27,8 +27,10 @@ void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
                       cs_artifact_found *done, void *ctx)
 {
     char id[CS_ID_TEXT];
+    CS_AUTO_BUF struct cs_buf came = {0};
     if (!want->id)
         cs_make_id("art_", id);
+    cs_flows_put(run, &came);
     struct cs_artifact_row row = {
         .id = cs_str(want->id ? want->id : id),
         .tenant = run->tenant,
@@ -40,6 +42,7 @@ void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
         .size = want->content.len,
         .created = cs_time_ms(),
         .quota = run->runner->artifact_quota,
+        .came = cs_buf_str(&came),
     };
     cs_store_artifact_add(run->runner->store, &row, want->content, done, ctx);
 }

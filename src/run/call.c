@@ -22,6 +22,7 @@
 
 /* How long a call waits for a server that has never been listed. */
 #define FIRST_LIST_MS 15000
+#define LOOK_MS       2000
 #define NAME_SHOWN    80
 #define RECORD_BYTES  300 /* of an error or a drift in the record */
 #define LARGE_TEXT    (64u << 10)
@@ -626,9 +627,29 @@ static void enter(struct cs_gate_call *c)
     cs_gate_check(c);
 }
 
+static void on_looked_at(void *ctx)
+{
+    struct cs_gate_call *c = ctx;
+    c->await = NULL;
+    cs_guard_newest(c);
+    cs_gate_check(c);
+}
+
+/* Before somebody is asked because of how its tool stands: perhaps it was looked at meanwhile. */
+static bool look_again(struct cs_gate_call *c)
+{
+    struct cs_tools *tools = c->run->runner->tools;
+    if (c->looked || cs_tool_standing(c->tool) == CS_TOOL_KNOWN)
+        return false;
+    c->looked = true;
+    cs_tools_look_again(tools);
+    c->await = cs_tools_await(tools, c->tool->server, false, LOOK_MS, on_looked_at, c);
+    return true;
+}
+
 void cs_gate_check(struct cs_gate_call *c)
 {
-    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0)
+    if (check_grant(c) < 0 || check_size(c) < 0 || check_arguments(c) < 0 || look_again(c))
         return;
     if (cs_guard_call(c))
         cs_gate_granted(c);

@@ -13,9 +13,8 @@
 #include "run/approvals.h"
 #include "run/guard.h"
 
-#define REASON_BYTES   500
-#define ARGUMENT_BYTES (64u << 10)
-#define DAY_MS         ((int64_t)86400000)
+#define REASON_BYTES 500
+#define DAY_MS       ((int64_t)86400000)
 
 static const char *const answers[] = {"once", "session", "program", "tool", "deny"};
 
@@ -44,7 +43,8 @@ struct deciding {
     struct cs_arena arena;
     struct cs_json card;
     struct cs_str card_text;
-    bool looked; /* this definition counts as looked at, too: */
+    size_t reason_bytes; /* as it was given */
+    bool looked;         /* this definition counts as looked at, too: */
     struct cs_str server, tool;
     unsigned char definition[32];
 };
@@ -100,6 +100,27 @@ static int check_who(const struct cs_approval_rules *rules, const struct cs_deci
 
 /* --- which answers there are --- */
 
+/* What an answer comes with goes with it, or it would be thought to count. */
+static int check_parts(const struct deciding *d, const struct cs_approval_row *row,
+                       struct cs_err *err)
+{
+    const struct cs_decision *by = &d->decision;
+    bool call = cs_str_is(row->kind, "call");
+    if (d->reason_bytes > REASON_BYTES)
+        return cs_fail(err, CS_INVALID, "reason: %zu bytes; at most %d", d->reason_bytes,
+                       REASON_BYTES);
+    if (by->until && by->answer != CS_APPROVE_TOOL)
+        return cs_fail(err, CS_INVALID, "until: only of the answer 'tool', not of '%s'",
+                       answers[by->answer]);
+    if (by->arguments.len && by->answer != CS_APPROVE_TOOL &&
+        !(call && by->answer == CS_APPROVE_SESSION))
+        return cs_fail(err, CS_INVALID,
+                       "arguments: only of the answer 'tool', and of 'session' for a call, not of "
+                       "'%s'",
+                       answers[by->answer]);
+    return 0;
+}
+
 /* Whatever a card says, what is CRITICAL is allowed once: no grant is good for it (approvals.c). */
 static int check_offered(struct deciding *d, const struct cs_approval_row *row, struct cs_err *err)
 {
@@ -123,29 +144,8 @@ static bool is_zero(const unsigned char hash[32])
     return memcmp(hash, none, sizeof none) == 0;
 }
 
-/* Which arguments: those that the person named, or exactly those of the card. */
-static int take_arguments(struct deciding *d, struct cs_json_val call, struct cs_str *arguments,
-                          struct cs_err *err)
-{
-    CS_AUTO_BUF struct cs_buf canon = {0};
-    CS_AUTO_JSON struct cs_json doc = {0};
-    struct cs_str wanted = d->decision.arguments;
-    if (!wanted.len)
-        wanted = cs_json_raw(cs_json_get(call, "arguments"));
-    if (wanted.len > ARGUMENT_BYTES)
-        return cs_fail(err, CS_INVALID, "arguments of more than %u bytes cannot be compared",
-                       ARGUMENT_BYTES);
-    if (cs_json_parse(wanted, NULL, &doc, err) < 0)
-        return cs_wrap(err, "arguments");
-    if (cs_json_type(cs_json_root(&doc)) != CS_JSON_OBJECT)
-        return cs_fail(err, CS_INVALID,
-                       "say with which arguments: a JSON object of those that must be equal");
-    cs_json_canon(cs_json_root(&doc), &canon);
-    *arguments = cs_arena_dup(&d->arena, cs_buf_str(&canon));
-    return 0;
-}
-
-static int grant_tool(struct deciding *d, struct cs_grant_row *g, struct cs_err *err)
+static int grant_tool(struct deciding *d, const struct cs_approval_row *row, struct cs_grant_row *g,
+                      struct cs_err *err)
 {
     struct cs_json_val call = cs_json_get(cs_json_root(&d->card), "call");
     g->server = cs_json_str(cs_json_get(call, "server"), &d->arena);
@@ -158,7 +158,8 @@ static int grant_tool(struct deciding *d, struct cs_grant_row *g, struct cs_err 
     d->server = g->server;
     d->tool = g->tool;
     memcpy(d->definition, g->definition, sizeof d->definition);
-    return take_arguments(d, call, &g->arguments, err);
+    return cs_bound_grant(row->bound, cs_json_root(&d->card), d->decision.arguments, &d->arena, g,
+                          err);
 }
 
 static int until(struct deciding *d, int64_t now, int64_t *expires, struct cs_err *err)
@@ -182,6 +183,7 @@ static int make_grant(struct deciding *d, const struct cs_approval_row *row, int
     bool call = cs_str_is(row->kind, "call");
     *g = (struct cs_grant_row){.tenant = row->tenant,
                                .principal = row->principal,
+                               .actor = row->actor,
                                .scope = cs_str(answers[answer]),
                                .created = now,
                                .by = cs_str(d->decision.who.principal),
@@ -195,7 +197,7 @@ static int make_grant(struct deciding *d, const struct cs_approval_row *row, int
         g->expires = now + 30 * DAY_MS;
     }
     if (answer == CS_APPROVE_TOOL || (answer == CS_APPROVE_SESSION && call)) {
-        if (grant_tool(d, g, err) < 0)
+        if (grant_tool(d, row, g, err) < 0)
             return -1;
     } else if (is_zero(row->scope)) {
         return cs_fail(err, CS_INVALID, "the question binds no program; approve it once");
@@ -251,6 +253,8 @@ static void decided_data(const struct deciding *d, const struct cs_approval_row 
         put_hash(&w, "reason_hash", hash);
     }
     put_text(&w, "risk", row->risk);
+    cs_json_key(&w, "seen"); /* at the card itself, or they say which one it was */
+    cs_json_put_bool(&w, by->seen || by->person);
     cs_json_key(&w, "waited_ms");
     cs_json_put_i64(&w, now > row->created ? now - row->created : 0);
     close_canon(&w, data);
@@ -270,9 +274,11 @@ static void grant_data(const struct cs_grant_row *g, struct cs_buf *data)
     put_text(&w, "grant", g->id);
     put_text(&w, "scope", g->scope);
     if (g->tool.len) {
+        CS_AUTO_ARENA struct cs_arena arena = {0};
         cs_sha256(g->arguments, hash);
         put_hash(&w, "arguments_hash", hash);
         put_hash(&w, "definition_hash", g->definition);
+        put_text(&w, "match", cs_grant_match(g, &arena));
         put_text(&w, "server", g->server);
         put_text(&w, "tool", g->tool);
     } else {
@@ -327,6 +333,7 @@ static int decide(struct deciding *d, const struct cs_approval_row *row, struct 
     const struct cs_decision *by = &d->decision;
     int64_t now = cs_time_ms();
     struct cs_grant_row grant = {0};
+    cs_bound_four_eyes(row->bound, &d->rules);
     if (check_who(&d->rules, by, row, err) < 0)
         return -1;
     if (!cs_str_is(row->state, "pending"))
@@ -335,7 +342,8 @@ static int decide(struct deciding *d, const struct cs_approval_row *row, struct 
     d->card_text = cs_arena_dup(&d->arena, row->card);
     if (cs_json_parse(d->card_text, NULL, &d->card, err) < 0)
         return cs_wrap(err, "the card of '%.*s'", CS_STR_ARG(row->id));
-    if (check_offered(d, row, err) < 0 || make_grant(d, row, now, &grant, err) < 0)
+    if (check_parts(d, row, err) < 0 || check_offered(d, row, err) < 0 ||
+        make_grant(d, row, now, &grant, err) < 0)
         return -1;
     struct cs_approval_row to = *row;
     to.state = by->answer == CS_APPROVE_DENY ? CS_STR("denied") : CS_STR("approved");
@@ -393,6 +401,7 @@ void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *
     d->decision = *decision;
     d->decision.arguments = cs_arena_dup(&d->arena, decision->arguments);
     d->decision.reason = clean(&d->arena, decision->reason);
+    d->reason_bytes = decision->reason.len;
     d->done = done;
     d->ctx = ctx;
     cs_store_approval_get(store, cs_str(d->decision.who.tenant), id, on_row, d);

@@ -1,7 +1,8 @@
 /*
  * What has come in, and where it may go: labels of one execution, or of the session it is in. What
  * came into a session stays there, in its state, its files and the mind of whoever uses it, so it
- * counts for all that follows.
+ * counts for all that follows. An artifact has the labels of all that had come in when it was made,
+ * and whoever reads it has them, too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -159,8 +160,9 @@ static bool note(struct cs_inflow *in, const struct cs_came *came)
 
 static struct cs_str owner_of(const struct cs_run *run, struct cs_buf *owner)
 {
-    cs_buf_printf(owner, "%s%.*s/%.*s", CS_FLOWS_OWNER, CS_STR_ARG(run->tenant),
-                  CS_STR_ARG(run->request.session));
+    struct cs_str of =
+        run->request.session.len ? run->request.session : cs_str(run->result.execution_id);
+    cs_buf_printf(owner, "%s%.*s/%.*s", CS_FLOWS_OWNER, CS_STR_ARG(run->tenant), CS_STR_ARG(of));
     return cs_buf_str(owner);
 }
 
@@ -170,25 +172,46 @@ static void put(struct cs_json_writer *w, const char *key, struct cs_str text)
     cs_json_put_str(w, text);
 }
 
-/* At once: what the program does with it must not be known anywhere before. */
+static void put_came(struct cs_json_writer *w, const struct cs_came *came)
+{
+    cs_json_open(w, '{');
+    put(w, "server", came->server);
+    put(w, "server_ident", came->server_ident);
+    put(w, "tool", came->tool);
+    put(w, "ident", came->ident);
+    put(w, "place", came->place);
+    cs_json_key(w, "labels");
+    cs_json_put_u64(w, came->labels);
+    cs_json_close(w, '}');
+}
+
+static struct cs_came get_came(struct cs_json_val v, struct cs_arena *arena)
+{
+    int64_t labels = 0;
+    cs_json_i64(cs_json_get(v, "labels"), &labels);
+    return (struct cs_came){
+        .server = cs_json_str(cs_json_get(v, "server"), arena),
+        .server_ident = cs_json_str(cs_json_get(v, "server_ident"), arena),
+        .tool = cs_json_str(cs_json_get(v, "tool"), arena),
+        .ident = cs_json_str(cs_json_get(v, "ident"), arena),
+        .place = cs_json_str(cs_json_get(v, "place"), arena),
+        .labels = (unsigned)labels & CS_LABELS_IN,
+    };
+}
+
+/* At once: what the program does with it must not be known anywhere before. Of an execution without
+ * a session it is wanted again if that outlives its process. */
 static void keep(struct cs_run *run, const struct cs_came *came)
 {
     struct cs_session_flows *kept = run->guarded->kept;
     struct cs_store *store = cs_run_store(run);
     CS_AUTO_BUF struct cs_buf json = {0}, owner = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&json);
-    if (!kept || !store)
+    if (!store || (!kept && !run->request.durable))
         return;
-    cs_json_open(&w, '{');
-    put(&w, "server", came->server);
-    put(&w, "server_ident", came->server_ident);
-    put(&w, "tool", came->tool);
-    put(&w, "ident", came->ident);
-    put(&w, "place", came->place);
-    cs_json_key(&w, "labels");
-    cs_json_put_u64(&w, came->labels);
-    cs_json_close(&w, '}');
-    kept->known++;
+    put_came(&w, came);
+    if (kept)
+        kept->known++;
     cs_store_vault_add(store, owner_of(run, &owner), cs_buf_str(&json), NULL, NULL);
 }
 
@@ -196,19 +219,9 @@ static void read_part(struct cs_inflow *in, struct cs_str json)
 {
     CS_AUTO_JSON struct cs_json doc = {0};
     CS_AUTO_ARENA struct cs_arena arena = {0};
-    int64_t labels = 0;
     if (cs_json_parse(json, NULL, &doc, NULL) < 0)
         return;
-    struct cs_json_val root = cs_json_root(&doc);
-    cs_json_i64(cs_json_get(root, "labels"), &labels);
-    const struct cs_came one = {
-        .server = cs_json_str(cs_json_get(root, "server"), &arena),
-        .server_ident = cs_json_str(cs_json_get(root, "server_ident"), &arena),
-        .tool = cs_json_str(cs_json_get(root, "tool"), &arena),
-        .ident = cs_json_str(cs_json_get(root, "ident"), &arena),
-        .place = cs_json_str(cs_json_get(root, "place"), &arena),
-        .labels = (unsigned)labels & CS_LABELS_IN,
-    };
+    const struct cs_came one = get_came(cs_json_root(&doc), &arena);
     note(in, &one);
 }
 
@@ -232,9 +245,9 @@ static void on_parts(void *ctx, const struct cs_err *err, const struct cs_str *p
         return;
     }
     struct cs_inflow *in = inflow_of(run);
-    for (size_t i = g->kept->known; i < count; i++)
+    for (size_t i = g->kept ? g->kept->known : 0; i < count; i++)
         read_part(in, parts[i]);
-    if (count > g->kept->known)
+    if (g->kept && count > g->kept->known)
         g->kept->known = count;
     cs_run_go(run);
 }
@@ -243,7 +256,7 @@ int cs_step_flows(struct cs_run *run, struct cs_err *err)
 {
     (void)err;
     CS_AUTO_BUF struct cs_buf owner = {0};
-    if (!run->hold || !cs_run_store(run) || run->again)
+    if (!(run->hold || run->resume) || !cs_run_store(run) || run->again)
         return CS_ON;
     inflow_of(run);
     struct cs_reading *r = CS_NEW(struct cs_reading);
@@ -314,6 +327,49 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
     };
     note(inflow_of(run), &one);
 }
+
+/* --- artifacts --- */
+
+void cs_flows_put(struct cs_run *run, struct cs_buf *json)
+{
+    const struct cs_inflow *in = inflow_of(run);
+    struct cs_json_writer w = CS_JSON_WRITER(json);
+    if (!in->count)
+        return;
+    cs_json_open(&w, '[');
+    for (size_t i = 0; i < in->count; i++)
+        put_came(&w, &in->at[i]);
+    cs_json_close(&w, ']');
+}
+
+/* What cannot be read may be anything. */
+void cs_flows_read(struct cs_run *run, struct cs_str json)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    const struct cs_json_limits limits = {.bytes = json.len + 1, .allow_duplicate = true};
+    if (!json.len || run->again)
+        return;
+    if (cs_json_parse(json, &limits, &doc, NULL) < 0) {
+        const struct cs_came any = {.server = CS_STR("(unknown)"),
+                                    .server_ident = CS_STR("(unknown)"),
+                                    .tool = CS_STR("*"),
+                                    .ident = CS_STR("*"),
+                                    .labels = CS_LABEL_PRIVATE | CS_LABEL_UNTRUSTED};
+        if (note(inflow_of(run), &any))
+            keep(run, &any);
+        return;
+    }
+    struct cs_json_iter it = {0};
+    struct cs_json_val v;
+    while (cs_json_next(cs_json_root(&doc), &it, NULL, &v)) {
+        const struct cs_came one = get_came(v, &arena);
+        if (note(inflow_of(run), &one))
+            keep(run, &one);
+    }
+}
+
+/* --- and what was not known then --- */
 
 /* Servers that had not said what they offer when an earlier call was played may have by now. */
 static void look_again(struct cs_run *run, struct cs_inflow *in)

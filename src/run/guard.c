@@ -251,6 +251,7 @@ static void let_run(struct cs_run *run)
 }
 
 #define REFUSED "the policy refuses this program"
+#define UNASKED "a person would have to approve this program, and a replay asks nobody"
 
 /* Its time was over: approvals.c says so in these words. */
 static bool nobody_came(struct cs_str why)
@@ -272,6 +273,9 @@ struct cs_str cs_guard_advice(struct cs_str why)
         return CS_STR(
             "Write it without what `risk.findings` names, or ask whoever keeps the policy "
             "to let it run; `caisson assess FILE` says beforehand.");
+    if (cs_str_starts(why, UNASKED))
+        return CS_STR("Run it as an execution of its own, where somebody can be asked, or let "
+                      "`risk.then` of the policy allow it to whoever replays it.");
     return CS_STR("It did not run, and nothing it would have done was done. `risk.findings` says "
                   "why a person was asked.");
 }
@@ -286,10 +290,18 @@ static void refuse(struct cs_run *run, struct cs_str why)
     cs_fail(&err, CS_DENIED, "%.*s", CS_STR_ARG(why));
     if (run->result.is_guest)
         cs_run_end_early(run, CS_ENDED_FAILED, &err);
+    else if (run->again)
+        cs_player_judged(run->player, false, why);
     else if (run->resume)
         cs_resume_facts(run, false, why);
     else
         cs_job_verdict(run->job, false, &run->result.verdict.limits, why);
+}
+
+static void put_reasons(const struct cs_verdict *v, struct cs_buf *text)
+{
+    for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
+        cs_buf_printf(text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
 }
 
 /* "the policy refuses it (risk.then.CRITICAL): imports node:child_process (line 3); ..." */
@@ -300,8 +312,21 @@ static void refuse_by_rule(struct cs_run *run)
     cs_buf_puts(&text, REFUSED);
     if (v->rule.len)
         cs_buf_printf(&text, " (%.*s)", CS_STR_ARG(v->rule));
-    for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
-        cs_buf_printf(&text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
+    put_reasons(v, &text);
+    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
+}
+
+/* In the recorded world there is nobody who could be asked about a program that was not in it. */
+static void refuse_again(struct cs_run *run)
+{
+    const struct cs_verdict *v = &run->result.verdict;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    if (v->action == CS_GRANT_DENY) {
+        refuse_by_rule(run);
+        return;
+    }
+    cs_buf_printf(&text, UNASKED " (%.*s)", CS_STR_ARG(v->rule));
+    put_reasons(v, &text);
     refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
 }
 
@@ -403,6 +428,7 @@ static bool await_tools(struct cs_run *run)
     g->listed = true;
     if (run->job)
         cs_job_pause(run->job, true);
+    cs_tools_look_again(tools);
     run->await = cs_tools_await(tools, (struct cs_str){0}, false, LISTED_MS, on_listed, run);
     return true;
 }
@@ -428,6 +454,14 @@ void cs_guard_facts(struct cs_run *run, struct cs_str facts)
 {
     const struct cs_verdict *v = &run->result.verdict;
     judge(run, facts, true);
+    if (run->again && cs_again_changed(run)) {
+        cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
+        if (v->action == CS_GRANT_ALLOW)
+            cs_player_judged(run->player, true, (struct cs_str){0});
+        else
+            refuse_again(run);
+        return;
+    }
     if (run->again) { /* whatever holds now: what was said then is heard once more */
         cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
         cs_player_facts(run->player);
@@ -447,8 +481,12 @@ int cs_step_guard(struct cs_run *run, struct cs_err *err)
     if (!run->result.is_guest)
         return CS_ON;
     judge(run, (struct cs_str){0}, true);
-    if (run->again)
+    if (run->again && (!cs_again_changed(run) || run->result.verdict.action == CS_GRANT_ALLOW))
         return CS_ON;
+    if (run->again) {
+        refuse_again(run);
+        return CS_LATER;
+    }
     cs_trail_assessed(run);
     if (run->result.verdict.action == CS_GRANT_ALLOW)
         return CS_ON;
@@ -481,21 +519,35 @@ void cs_guard_newest(struct cs_gate_call *c)
     cs_catalogue_unref(now);
 }
 
-static void also(struct cs_buf *why, struct cs_str *rule, struct cs_str by, const char *text)
+/* Why it is asked about a call. */
+struct whys {
+    struct cs_buf text;
+    struct cs_str rule;    /* of the first */
+    struct cs_str command; /* the rule that a command breaks */
+    unsigned reasons;      /* enum cs_why */
+};
+
+static void whys_done(struct whys *w)
 {
-    cs_buf_printf(why, "%s%s", why->len ? "; " : "", text);
-    if (!rule->len)
-        *rule = by;
+    cs_buf_done(&w->text);
 }
 
-static void why_policy(struct cs_gate_call *c, struct cs_buf *why, struct cs_str *rule)
+static void also(struct whys *w, enum cs_why why, struct cs_str by, const char *text)
+{
+    cs_buf_printf(&w->text, "%s%s", w->text.len ? "; " : "", text);
+    w->reasons |= (unsigned)why;
+    if (!w->rule.len)
+        w->rule = by;
+}
+
+static void why_policy(struct cs_gate_call *c, struct whys *w)
 {
     struct cs_target target = cs_gate_target(c->tool);
     struct cs_str pattern = {0};
     if (cs_policy_grant(c->run->policy, c->run->principal, &target, &pattern) != CS_GRANT_ASK)
         return;
-    also(why, rule, CS_STR("tools.ask"), "");
-    cs_buf_printf(why, "the policy wants a person to approve '%.*s'", CS_STR_ARG(pattern));
+    also(w, CS_WHY_POLICY, CS_STR("tools.ask"), "");
+    cs_buf_printf(&w->text, "the policy wants a person to approve '%.*s'", CS_STR_ARG(pattern));
 }
 
 /* Who let the program run has seen how this tool is defined: nobody is asked twice. */
@@ -511,7 +563,7 @@ static bool was_seen(const struct cs_gate_call *c)
     return false;
 }
 
-static void why_standing(struct cs_gate_call *c, struct cs_buf *why, struct cs_str *rule)
+static void why_standing(struct cs_gate_call *c, struct whys *w)
 {
     enum cs_standing standing = cs_guard_view(c->tool).standing;
     bool approved = c->run->guarded && c->run->guarded->approved;
@@ -519,34 +571,33 @@ static void why_standing(struct cs_gate_call *c, struct cs_buf *why, struct cs_s
         cs_policy_standing(c->run->policy, c->run->principal, standing) == CS_GRANT_ALLOW)
         standing = CS_STANDING_KNOWN;
     if (standing == CS_STANDING_CHANGED)
-        also(why, rule, CS_STR("tools.changed"),
+        also(w, CS_WHY_CHANGED, CS_STR("tools.changed"),
              "the tool's definition has changed, and nobody has looked at it since");
     else if (standing == CS_STANDING_YOUNG)
-        also(why, rule, CS_STR("tools.young"), "the tool came only minutes ago");
+        also(w, CS_WHY_YOUNG, CS_STR("tools.young"), "the tool came only minutes ago");
     else if (c->changed && approved)
-        also(why, rule, CS_STR("tools.changed"),
+        also(w, CS_WHY_CHANGED, CS_STR("tools.changed"),
              "the tool's definition has changed since the program was approved");
 }
 
-static void why_flow(struct cs_gate_call *c, const struct cs_flow_verdict *flow, struct cs_buf *why,
-                     struct cs_str *rule)
+static void why_flow(struct cs_gate_call *c, const struct cs_flow_verdict *flow, struct whys *w)
 {
     if (flow->then == CS_GRANT_ALLOW)
         return;
-    also(why, rule, flow->rule, "what has come in is ");
-    cs_labels_text(flow->from, why);
-    cs_buf_printf(why, ", and '%.*s/%.*s' is ", CS_STR_ARG(c->tool->server),
+    also(w, CS_WHY_FLOW, flow->rule, "what has come in is ");
+    cs_labels_text(flow->from, &w->text);
+    cs_buf_printf(&w->text, ", and '%.*s/%.*s' is ", CS_STR_ARG(c->tool->server),
                   CS_STR_ARG(c->tool->name));
-    cs_labels_text(flow->to, why);
+    cs_labels_text(flow->to, &w->text);
 }
 
-static void why_values(struct cs_gate_call *c, struct cs_buf *why, struct cs_str *rule)
+static void why_values(struct cs_gate_call *c, struct whys *w)
 {
     CS_AUTO_BUF struct cs_buf values = {0};
     if (!cs_shield_asks(c, &values))
         return;
-    also(why, rule, CS_STR("privacy.detokenize"), "it would get ");
-    cs_buf_putstr(why, cs_buf_str(&values));
+    also(w, CS_WHY_VALUES, CS_STR("privacy.detokenize"), "it would get ");
+    cs_buf_putstr(&w->text, cs_buf_str(&values));
 }
 
 /* Who let the program run has seen a finding of the same rule: nobody is asked twice. */
@@ -562,8 +613,7 @@ static bool was_found(const struct cs_run *run, struct cs_str rule)
 }
 
 /* What the program put together as it ran, and gives to something that runs commands. */
-static void why_command(struct cs_gate_call *c, struct cs_command *found, struct cs_buf *why,
-                        struct cs_str *rule)
+static void why_command(struct cs_gate_call *c, struct cs_command *found, struct whys *w)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
     struct cs_target target = cs_gate_target(c->tool);
@@ -573,8 +623,8 @@ static void why_command(struct cs_gate_call *c, struct cs_command *found, struct
         found->then = CS_GRANT_ALLOW;
         return;
     }
-    also(why, rule, found->rule, "what it is told to run ");
-    cs_buf_putstr(why, found->reason);
+    also(w, CS_WHY_COMMAND, found->rule, "what it is told to run ");
+    cs_buf_putstr(&w->text, found->reason);
 }
 
 static void refuse_call(struct cs_gate_call *c, struct cs_str why, struct cs_str advice)
@@ -598,8 +648,8 @@ static const struct cs_refused_call *refused_before(const struct cs_run *run,
 static void on_call_answered(void *ctx, const struct cs_question_end *end);
 
 /* 1: nothing has to be asked. */
-static int ask_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow, struct cs_str why,
-                    struct cs_str rule)
+static int ask_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
+                    const struct whys *why)
 {
     struct cs_run *run = c->run;
     struct cs_guarded *g = cs_guarded_of(run);
@@ -609,8 +659,10 @@ static int ask_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow, 
         .run = run,
         .call = c,
         .risk = risk > CS_RISK_HIGH ? risk : CS_RISK_HIGH,
-        .rule = rule,
-        .why = why,
+        .rule = why->rule,
+        .why = cs_buf_str(&why->text),
+        .reasons = why->reasons,
+        .command = why->command,
     };
     cs_card_call(c, flow, &want, &card);
     want.card = cs_buf_str(&card);
@@ -646,30 +698,30 @@ static void refuse_by(struct cs_gate_call *c, struct cs_str rule, struct cs_str 
 
 int cs_guard_call(struct cs_gate_call *c)
 {
-    CS_AUTO_BUF struct cs_buf why = {0}, only = {0};
-    struct cs_str rule = {0}, by = {0};
+    CS_AUTO(whys_done) struct whys why = {0};
+    CS_AUTO(whys_done) struct whys only = {0};
     struct cs_command command = {0};
     struct cs_flow_verdict flow = cs_flows_check(c);
-    why_policy(c, &why, &rule);
-    why_standing(c, &why, &rule);
-    why_command(c, &command, &only, &by);
+    why_policy(c, &why);
+    why_standing(c, &why);
+    why_command(c, &command, &only);
     if (command.then == CS_GRANT_DENY) {
-        refuse_by(c, by, cs_buf_str(&only));
+        refuse_by(c, only.rule, cs_buf_str(&only.text));
         return 0;
     }
-    if (only.len) {
-        also(&why, &rule, by, "");
-        cs_buf_putstr(&why, cs_buf_str(&only));
+    if (only.text.len) {
+        also(&why, CS_WHY_COMMAND, only.rule, cs_buf_cstr(&only.text));
+        why.command = only.rule;
     }
     if (flow.then == CS_GRANT_DENY) {
-        cs_buf_clear(&why);
-        why_flow(c, &flow, &why, &rule);
-        refuse_by(c, flow.rule, cs_buf_str(&why));
+        cs_buf_clear(&why.text);
+        why_flow(c, &flow, &why);
+        refuse_by(c, flow.rule, cs_buf_str(&why.text));
         return 0;
     }
-    why_flow(c, &flow, &why, &rule);
-    why_values(c, &why, &rule);
-    return why.len ? ask_call(c, &flow, cs_buf_str(&why), rule) : 1;
+    why_flow(c, &flow, &why);
+    why_values(c, &why);
+    return why.text.len ? ask_call(c, &flow, &why) : 1;
 }
 
 static void deny_call(struct cs_gate_call *c, const struct cs_question_end *end)

@@ -5,11 +5,13 @@
  *   flows.c      labels of what has come in, of one execution and its session
  *   approvals.c  questions of this process: asked, looked for, expired, answered; grants
  *   card.c       what the person sees, and what the answer binds
+ *   bound.c      what a grant is good for
  */
 #ifndef CS_RUN_GUARD_H
 #define CS_RUN_GUARD_H
 
 #include "run/approvals.h"
+#include "run/bound.h"
 #include "run/inside.h"
 
 /* --- approvals.c --- */
@@ -22,6 +24,8 @@ struct cs_question_want {
     const struct cs_gate_call *call; /* NULL: the whole program */
     enum cs_risk risk;
     struct cs_str why, rule;
+    unsigned reasons;          /* enum cs_why, of a call; */
+    struct cs_str command;     /* and the rule that its command breaks */
     struct cs_str card;        /* JSON; made by card.c */
     unsigned char binding[32]; /* of exactly this */
     unsigned char scope[32];   /* of what a grant for a session or program would cover */
@@ -115,6 +119,10 @@ void cs_flows_played(struct cs_run *run, struct cs_str server, struct cs_str too
                      struct cs_str arguments, uint32_t call);
 /* The same, of all calls that an answer from the cache was made by. */
 void cs_flows_known(struct cs_run *run);
+/* All that has come in until now, for an artifact that is made now; nothing: nothing has. */
+void cs_flows_put(struct cs_run *run, struct cs_buf *json);
+/* An artifact is read: what had come in when it was made comes in. */
+void cs_flows_read(struct cs_run *run, struct cs_str json);
 /* May this call have what has come in? */
 struct cs_flow_verdict cs_flows_check(struct cs_gate_call *call);
 /* {"from", "call", "labels", "data", "to", "labels_to"} of everything that meets in it. */
@@ -127,6 +135,7 @@ void cs_flows_close(struct cs_sessions *sessions);
 
 /* --- history.c: who asked lately, and how it ended; in memory, bounded --- */
 
+void cs_history_free(struct cs_history *history);
 void cs_history_begun(struct cs_run *run, uint32_t *lately, uint32_t *bad);
 void cs_history_bad(struct cs_run *run);
 

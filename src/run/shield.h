@@ -162,6 +162,8 @@ void cs_shield_words(struct cs_run *run, struct cs_str server, struct cs_str mes
  */
 int cs_shield_arguments(struct cs_gate_call *call, struct cs_buf *out, struct cs_unmasked *unmasked,
                         struct cs_err *err);
+/* As cs_unmask, with every value that is known: for a hash of it, and for nobody to see. */
+int cs_shield_value(const struct cs_gate_call *call, struct cs_str json, struct cs_buf *out);
 /* Does it hold values that its tool gets only if a person says so, and none that it never gets?
  * `which`: "SSN x 2, CREDIT_CARD". */
 bool cs_shield_asks(struct cs_gate_call *call, struct cs_buf *which);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "run/guard.h"
 #include "run/shield.h"
 
 #define LISTED     100
@@ -97,8 +98,10 @@ static void on_listed(void *ctx, const struct cs_err *err, const struct cs_artif
     CS_AUTO_BUF struct cs_buf json = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&json);
     cs_json_open(&w, '[');
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        cs_flows_read(c->run, rows[i].came); /* names are a program's own words */
         put_row(&w, &rows[i]);
+    }
     cs_json_close(&w, ']');
     cs_gate_answer(c, CS_CALL_OK, CS_ANSWER_OK, cs_buf_str(&json));
 }
@@ -215,6 +218,7 @@ static void answer(struct cs_gate_call *c, const struct cs_own_wait *asked,
         return;
     }
     cs_lineage_read(c->run, row);
+    cs_flows_read(c->run, row->came);
     if (asked->in_part || asked->as_bytes) {
         put_part(row, asked, content, &json);
         value = cs_buf_str(&json);

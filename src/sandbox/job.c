@@ -107,19 +107,14 @@ static uint64_t cpu_so_far(const struct cs_job *j)
     return j->usage.cpu_us > own ? j->usage.cpu_us : own;
 }
 
-/* Somebody is asked: does it do nothing else, but for what it computes? */
-static bool only_waits(const struct cs_job *j)
-{
-    return j->open_count <= j->pauses && !j->file_count && !j->batch;
-}
-
-/* What it did since it was last looked at counts; that it waited does not. */
+/* Somebody is asked. What it did since it was last looked at counts; that it waited, for them or
+ * for other calls, does not. */
 static void look_while_paused(struct cs_job *j, uint64_t now)
 {
     uint64_t from = j->looked_ns > j->started_ns ? j->looked_ns : j->started_ns;
     uint64_t cpu = cpu_so_far(j), past = now > from ? now - from : 0;
     uint64_t used = cpu > j->looked_us ? (cpu - j->looked_us) * 1000u : 0;
-    if (j->begun && only_waits(j))
+    if (j->begun && !j->file_count && !j->batch)
         j->paused_ns += past - (used < past ? used : past);
     j->looked_ns = now;
     j->looked_us = cpu;

@@ -193,9 +193,9 @@ void cs_job_wake(struct cs_job *job, int64_t time_us);
 void cs_job_resume(struct cs_job *job);
 /*
  * The wall clock stands still, or goes on: somebody is asked, about the program before its verdict,
- * or about one of its calls. Nested: one for each that is asked about. It stands still as long as
- * the program does nothing else: the CPU time that it uses meanwhile counts, and so does the time
- * in which another of its calls is under way, or its files are worked on.
+ * or about one of its calls. Nested: one for each that is asked about. It stands still while the
+ * program waits, for that or for other calls: the CPU time that it uses meanwhile counts, and so
+ * does the time in which its files are worked on.
  */
 void cs_job_pause(struct cs_job *job, bool paused);
 void cs_job_cancel(struct cs_job *job);

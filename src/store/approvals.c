@@ -42,6 +42,8 @@ static int read_rows(struct cs_db *db, sqlite3_stmt *s, bool with_card, struct c
         r->used = sqlite3_column_int64(s, 19) == 1;
         if (with_card)
             r->card = cs_sql_str(s, 20, &op->arena);
+        if (sqlite3_column_count(s) > 21)
+            r->bound = cs_sql_str(s, 21, &op->arena);
     }
     return got;
 }
@@ -79,9 +81,9 @@ static int run_add(struct cs_db *db, struct cs_op *op)
     if (op->count)
         return 0;
     if (check_room(db, op) < 0 ||
-        cs_sql_do(db, CS_SQL_APPROVAL_ADD, &op->err, "sssssssshhhiis", r->id, r->tenant,
+        cs_sql_do(db, CS_SQL_APPROVAL_ADD, &op->err, "sssssssshhhiiss", r->id, r->tenant,
                   r->execution, r->session, r->principal, r->actor, r->kind, r->risk, r->binding,
-                  r->scope, r->card_hash, r->created, r->expires, r->card) < 0 ||
+                  r->scope, r->card_hash, r->created, r->expires, r->card, r->bound) < 0 ||
         append(db, op) < 0)
         return -1;
     struct cs_approval_row *added = cs_op_row(op, sizeof *added);
@@ -268,7 +270,7 @@ void cs_store_approval_add(struct cs_store *store, const struct cs_approval_row 
     *r = *row;
     cs_op_keep(op,
                (struct cs_str *[]){&r->id, &r->tenant, &r->execution, &r->session, &r->principal,
-                                   &r->actor, &r->kind, &r->risk, &r->card, NULL});
+                                   &r->actor, &r->kind, &r->risk, &r->card, &r->bound, NULL});
     cs_op_give_more(op, &(struct cs_execution_more){.entries = entry, .entry_count = !!entry});
     cs_op_check(op, r->tenant, r->id);
     cs_op_ask(op);
@@ -323,10 +325,11 @@ void cs_store_approval_decide(struct cs_store *store, const struct cs_approval_r
         r->decided = cs_time_ms();
     op->tenant = r->tenant;
     op->id = r->id;
-    cs_op_keep(op, (struct cs_str *[]){&op->tenant, &op->id, &r->state, &r->answer, &r->by,
-                                       &r->channel, &r->reason, &g->id, &g->tenant, &g->principal,
-                                       &g->scope, &g->session, &g->server, &g->tool, &g->arguments,
-                                       &g->by, &g->approval, NULL});
+    cs_op_keep(op,
+               (struct cs_str *[]){&op->tenant, &op->id,      &r->state,  &r->answer, &r->by,
+                                   &r->channel, &r->reason,   &g->id,     &g->tenant, &g->principal,
+                                   &g->scope,   &g->session,  &g->server, &g->tool,   &g->arguments,
+                                   &g->by,      &g->approval, &g->actor,  &g->bound,  NULL});
     cs_op_give_more(op,
                     &(struct cs_execution_more){.entries = entries, .entry_count = entry_count});
     cs_op_check(op, op->tenant, op->id);

@@ -29,6 +29,7 @@ void cs_db_artifact_row(sqlite3_stmt *s, struct cs_arena *arena, struct cs_artif
     r->size = (uint64_t)sqlite3_column_int64(s, 8);
     r->created = sqlite3_column_int64(s, 9);
     r->gone = sqlite3_column_int(s, 10) != 0;
+    r->came = cs_sql_str(s, 11, arena);
 }
 
 static int read_rows(struct cs_db *db, sqlite3_stmt *s, struct cs_op *op)
@@ -112,9 +113,9 @@ static int run_add(struct cs_db *db, struct cs_op *op)
     struct cs_str kind = r->kind.len ? r->kind : CS_STR("result");
     if (check_quota(db, op) < 0)
         return -1;
-    if (cs_sql_do(db, CS_SQL_ARTIFACT_ADD, &op->err, "ssssssshii", r->id, r->tenant, r->execution,
-                  r->session, r->name, r->media_type, kind, r->hash, (int64_t)r->size,
-                  r->created) >= 0)
+    if (cs_sql_do(db, CS_SQL_ARTIFACT_ADD, &op->err, "ssssssshiis", r->id, r->tenant, r->execution,
+                  r->session, r->name, r->media_type, kind, r->hash, (int64_t)r->size, r->created,
+                  r->came) >= 0)
         return 0;
     if (op->err.code == CS_CONFLICT)
         cs_fail(&op->err, CS_CONFLICT, "there is an artifact '%.*s' already", CS_STR_ARG(r->id));
@@ -269,7 +270,7 @@ void cs_store_artifact_add(struct cs_store *store, const struct cs_artifact_row 
     op->text = content;
     *r = *row;
     cs_op_keep(op, (struct cs_str *[]){&r->id, &r->tenant, &r->execution, &r->session, &r->name,
-                                       &r->media_type, &r->kind, &op->text, NULL});
+                                       &r->media_type, &r->kind, &r->came, &op->text, NULL});
     cs_op_check(op, r->tenant, r->id);
     cs_op_ask(op);
 }

@@ -28,15 +28,18 @@ static int read_rows(struct cs_db *db, sqlite3_stmt *s, struct cs_op *op)
         r->by = cs_sql_str(s, 11, &op->arena);
         r->approval = cs_sql_str(s, 12, &op->arena);
         r->arguments = cs_sql_str(s, 13, &op->arena);
+        r->actor = cs_sql_str(s, 14, &op->arena);
+        r->bound = cs_sql_str(s, 15, &op->arena);
     }
     return got;
 }
 
 int cs_db_grant_add(struct cs_db *db, const struct cs_grant_row *g, struct cs_err *err)
 {
-    return cs_sql_do(db, CS_SQL_GRANT_ADD, err, "ssssshsshiisss", g->id, g->tenant, g->principal,
+    return cs_sql_do(db, CS_SQL_GRANT_ADD, err, "ssssshsshiisssss", g->id, g->tenant, g->principal,
                      g->scope, g->session, g->binding, g->server, g->tool, g->definition,
-                     g->created, g->expires, g->by, g->approval, g->arguments) < 0
+                     g->created, g->expires, g->by, g->approval, g->arguments, g->actor,
+                     g->bound) < 0
                ? -1
                : 0;
 }
@@ -67,16 +70,16 @@ static int run_for(struct cs_db *db, struct cs_op *op)
     int64_t now = cs_time_ms(), most = CS_STORE_LIST;
     if (memcmp(like->binding, none, sizeof none) != 0 &&
         read_rows(db,
-                  cs_sql_ask(db, CS_SQL_GRANTS_OF_BINDING, &op->err, "shssii", like->tenant,
-                             like->binding, like->principal, like->session, now, most),
+                  cs_sql_ask(db, CS_SQL_GRANTS_OF_BINDING, &op->err, "shssiis", like->tenant,
+                             like->binding, like->principal, like->session, now, most, like->actor),
                   op) < 0)
         return -1;
     if (!like->tool.len)
         return 0;
     return read_rows(db,
-                     cs_sql_ask(db, CS_SQL_GRANTS_OF_TOOL, &op->err, "sssssii", like->tenant,
-                                like->server, like->tool, like->principal, like->session, now,
-                                most),
+                     cs_sql_ask(db, CS_SQL_GRANTS_OF_TOOL, &op->err, "sssssiis", like->tenant,
+                                like->server, like->tool, like->principal, like->session, now, most,
+                                like->actor),
                      op);
 }
 
@@ -117,7 +120,7 @@ void cs_store_grants_for(struct cs_store *store, const struct cs_grant_row *like
     op->done.grants = done;
     *g = *like;
     cs_op_keep(op, (struct cs_str *[]){&g->tenant, &g->principal, &g->session, &g->server, &g->tool,
-                                       NULL});
+                                       &g->actor, NULL});
     cs_op_ask(op);
 }
 

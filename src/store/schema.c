@@ -193,6 +193,24 @@ const char *const cs_migrations[] = {
     " text TEXT NOT NULL, before TEXT NOT NULL DEFAULT '', UNIQUE (server, entry, tool));"
     "CREATE INDEX tools_seen_seen ON tools_seen (seen);",
 
+    /* 7: what had come in when an artifact was made. Of those that were made before nobody knows:
+     * whatever heard something may have heard anything (labels 3: private, untrusted). */
+    "ALTER TABLE artifacts ADD COLUMN came TEXT NOT NULL DEFAULT '';"
+    "UPDATE artifacts SET came = '[{\"server\":\"(before)\",\"server_ident\":\"(before)\","
+    "\"tool\":\"*\",\"ident\":\"*\",\"place\":\"\",\"labels\":3}]'"
+    " WHERE session <> '' OR EXISTS (SELECT 1 FROM sources s WHERE s.execution = "
+    "artifacts.execution"
+    " AND s.kind IN ('call', 'artifact'));",
+
+    /* 8: what an answer is good for, beside what is shown. Of grants that have none of that nobody
+     * can tell which questions they were an answer to: it is asked again. */
+    "ALTER TABLE approvals ADD COLUMN bound TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE grants ADD COLUMN actor TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE grants ADD COLUMN bound TEXT NOT NULL DEFAULT '';"
+    "UPDATE grants SET actor = coalesce((SELECT actor FROM approvals"
+    " WHERE approvals.id = grants.approval), '');"
+    "DELETE FROM grants WHERE tool <> '' OR actor = '';",
+
     NULL,
 };
 

@@ -160,6 +160,7 @@ static int run_get(struct cs_db *db, struct cs_op *op)
     return 0;
 }
 
+/* One that its server had from the beginning is not young (server_since). */
 static int run_look(struct cs_db *db, struct cs_op *op)
 {
     const struct cs_seen_row *r = &op->row.seen;

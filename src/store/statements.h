@@ -14,7 +14,7 @@
     "tenant, status, error_type, tools, finished, wall_us, cpu_us, memory_peak, calls," \
     " calls_failed, calls_denied, tokens_saved, cached"
 #define CS_ARTIFACT_COLUMNS \
-    "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone"
+    "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone, came"
 
 /* ?1 is the time. */
 #define CS_APPROVAL_COLUMNS                                                                    \
@@ -23,7 +23,7 @@
     " expires, decided, answer, decided_by, channel, reason, used"
 #define CS_GRANT_COLUMNS                                                                 \
     "id, tenant, principal, scope, session, binding, server, tool, definition, created," \
-    " expires, made_by, approval, arguments"
+    " expires, made_by, approval, arguments, actor, bound"
 
 #define CS_STATEMENTS(X)                                                                           \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
@@ -74,8 +74,10 @@
     X(VAULT_ADD, "INSERT INTO vaults (owner, sealed) VALUES (?, ?)")                               \
     X(VAULT_GET, "SELECT sealed FROM vaults WHERE owner = ? ORDER BY seq")                         \
     X(VAULT_END, "DELETE FROM vaults WHERE owner = ?")                                             \
-    X(OLD_VAULTS, "DELETE FROM vaults WHERE owner IN (SELECT tenant || '/' || id FROM executions"  \
-                  " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?)")               \
+    X(OLD_VAULTS, "DELETE FROM vaults WHERE owner IN (SELECT o.of || e.id FROM"                    \
+                  " (SELECT tenant || '/' || id AS id FROM executions"                             \
+                  " WHERE finished > 0 AND finished < ? ORDER BY finished LIMIT ?) e,"             \
+                  " (SELECT '' AS of UNION ALL SELECT '" CS_FLOWS_OWNER "') o)")                   \
                                                                                                    \
     X(EXECUTION_BY_KEY, "SELECT " CS_EXECUTION_COLUMNS ", envelope FROM executions"                \
                         " WHERE tenant = ? AND key = ? AND key <> '' AND created > ?"              \
@@ -102,6 +104,8 @@
     X(EXECUTIONS_BY_BOTH, "SELECT " CS_EXECUTION_COLUMNS " FROM executions WHERE tenant = ?"       \
                           " AND session = ? AND session <> '' AND +status = ? AND seq < ?"         \
                           " ORDER BY seq DESC LIMIT ?")                                            \
+    X(EXECUTIONS_LATELY, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                         \
+                         " WHERE finished > 0 AND finished > ? ORDER BY finished DESC LIMIT ?")    \
     X(OWNERS, "SELECT owner FROM executions WHERE owner > ? AND owner <> ''"                       \
               " ORDER BY owner LIMIT 1")                                                           \
     X(OWNED, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                     \
@@ -172,7 +176,7 @@
                       " ORDER BY start LIMIT ?")                                                   \
                                                                                                    \
     X(ARTIFACT_ADD, "INSERT INTO artifacts (" CS_ARTIFACT_COLUMNS ")"                              \
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")                                   \
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)")                                \
     X(ARTIFACT_GET, "SELECT " CS_ARTIFACT_COLUMNS " FROM artifacts WHERE id = ? AND tenant = ?")   \
     X(BLOB_USES, "SELECT 1 FROM artifacts WHERE hash = ?1 AND gone = 0"                            \
                  " UNION ALL SELECT 1 FROM journal_blobs WHERE hash = ?1 LIMIT 1")                 \
@@ -212,10 +216,11 @@
                      " ORDER BY seq DESC LIMIT 1")                                                 \
     X(APPROVAL_COUNT, "SELECT count(*) FROM approvals WHERE tenant = ? AND state = 'pending'"      \
                       " AND expires > ?")                                                          \
-    X(APPROVAL_ADD, "INSERT INTO approvals (id, tenant, execution, session, principal, actor,"     \
-                    " kind, risk, binding, scope, card_hash, state, created, expires, card)"       \
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)")               \
-    X(APPROVAL_GET, "SELECT " CS_APPROVAL_COLUMNS ", card FROM approvals"                          \
+    X(APPROVAL_ADD,                                                                                \
+      "INSERT INTO approvals (id, tenant, execution, session, principal, actor,"                   \
+      " kind, risk, binding, scope, card_hash, state, created, expires, card, bound)"              \
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)")                          \
+    X(APPROVAL_GET, "SELECT " CS_APPROVAL_COLUMNS ", card, bound FROM approvals"                   \
                     " WHERE id = ?2 AND tenant = ?3")                                              \
     X(APPROVAL_SEQ, "SELECT seq FROM approvals WHERE id = ? AND tenant = ?")                       \
     X(APPROVALS, "SELECT " CS_APPROVAL_COLUMNS ", CASE WHEN ?2 THEN card ELSE '' END"              \
@@ -243,17 +248,17 @@
     X(OLD_APPROVALS, "DELETE FROM approvals WHERE seq IN (SELECT seq FROM approvals"               \
                      " WHERE decided > 0 AND decided < ? ORDER BY decided LIMIT ?)")               \
     X(GRANT_ADD, "INSERT INTO grants (" CS_GRANT_COLUMNS ")"                                       \
-                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                             \
+                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                       \
     X(GRANTS, "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?"                           \
               " AND (expires = 0 OR expires > ?) ORDER BY seq DESC LIMIT ?")                       \
     X(GRANTS_OF_BINDING, "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?1"               \
-                         " AND binding = ?2 AND principal = ?3 AND (scope = 'program'"             \
-                         " OR scope = 'session' AND session = ?4 AND session <> '')"               \
+                         " AND binding = ?2 AND principal = ?3 AND actor = ?7 AND (scope ="        \
+                         " 'program' OR scope = 'session' AND session = ?4 AND session <> '')"     \
                          " AND (expires = 0 OR expires > ?5) ORDER BY seq DESC LIMIT ?6")          \
     X(GRANTS_OF_TOOL,                                                                              \
       "SELECT " CS_GRANT_COLUMNS " FROM grants WHERE tenant = ?1"                                  \
-      " AND server = ?2 AND tool = ?3 AND tool <> '' AND principal = ?4 AND (scope = 'tool'"       \
-      " OR scope = 'session' AND session = ?5 AND session <> '')"                                  \
+      " AND server = ?2 AND tool = ?3 AND tool <> '' AND principal = ?4 AND actor = ?8"            \
+      " AND (scope = 'tool' OR scope = 'session' AND session = ?5 AND session <> '')"              \
       " AND (expires = 0 OR expires > ?6) ORDER BY seq DESC LIMIT ?7")                             \
     X(GRANT_END, "DELETE FROM grants WHERE id = ? AND tenant = ?")                                 \
     X(GRANTS_OF_SESSION_END, "DELETE FROM grants WHERE session = ? AND tenant = ?"                 \
@@ -269,7 +274,7 @@
                    " WHERE server = ?4 AND entry = ?5 AND tool = ?6")                              \
     X(SEEN_AGAIN, "UPDATE tools_seen SET seen = ? WHERE server = ? AND entry = ? AND seen < ?")    \
     X(SEEN_END, "DELETE FROM tools_seen WHERE server = ? AND entry = ? AND tool = ?")              \
-    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = ''"                       \
+    X(SEEN_LOOK, "UPDATE tools_seen SET looked_at = definition, before = '', server_since = since" \
                  " WHERE server = ? AND tool = ? AND definition = ?")                              \
     X(OLD_SEEN, "DELETE FROM tools_seen WHERE seen < ?")
 

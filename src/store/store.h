@@ -248,6 +248,9 @@ struct cs_execution_filter {
 void cs_store_executions(struct cs_store *s, struct cs_str tenant,
                          const struct cs_execution_filter *filter, cs_execution_found *done,
                          void *ctx); /* newest first */
+/* Of all tenants: those that have ended since then, the last ones first. */
+void cs_store_executions_lately(struct cs_store *s, int64_t since, size_t limit,
+                                cs_execution_found *done, void *ctx);
 /* One durable execution whose process is gone is this process's from now on, whoever else asks at
  * the same time; no row: there is none (any more). Its journal is what was appended. */
 void cs_store_execution_adopt(struct cs_store *s, cs_execution_found *done, void *ctx);
@@ -354,6 +357,7 @@ struct cs_artifact_row {
     struct cs_str kind; /* "result", "stdout", "file", "stored" */
     bool gone;          /* only this row is left of it: something that is kept was made from it */
     uint64_t quota;     /* of an add: what the tenant may keep, all together; 0: no bound */
+    struct cs_str came; /* what had come in when it was made (run/flows.c); empty: nothing */
 };
 /* What an execution has read and heard, and its artifacts are made from. */
 struct cs_source {
@@ -422,9 +426,9 @@ void cs_store_lineage(struct cs_store *s, struct cs_str tenant, struct cs_str id
 /* --- sealed entries of vaults: see privacy/ --- */
 
 #define CS_VAULT_OWNER 200 /* bytes of "tenant/session" or "tenant/execution" */
-#define CS_FLOWS_OWNER                                                               \
-    "flows/" /* before "tenant/session": what has come into a session (run/flows.c); \
-              * it goes with its vault, and is not sealed */
+#define CS_FLOWS_OWNER                                                                            \
+    "flows/" /* before "tenant/session", or "tenant/execution" of a durable one: what has come in \
+              * (run/flows.c); it goes with its vault, and is not sealed */
 
 /* Lent. */
 typedef void cs_vault_found(void *ctx, const struct cs_err *err, const struct cs_str *sealed,
@@ -453,6 +457,8 @@ struct cs_approval_row {
     unsigned char binding[32];      /* what exactly is asked for */
     unsigned char scope[32];        /* what a grant for a session or a program would cover */
     unsigned char card_hash[32];    /* of the canonical card */
+    struct cs_str bound;            /* JSON: what a grant would be good for; see run/bound.h. Of
+                                     * cs_store_approval_get alone */
     struct cs_str state;            /* "pending", "approved", "denied", "expired", "withdrawn" */
     int64_t created, expires, decided;
     struct cs_str answer;              /* "once", "session", "program", "tool", "deny"; or empty */
@@ -498,13 +504,15 @@ void cs_store_approvals_decided(struct cs_store *s, const struct cs_str *ids, si
 struct cs_grant_row {
     struct cs_str id;                /* "gr_" + 32 hex digits */
     struct cs_str tenant, principal; /* of those who may use it: whose execution asked */
+    struct cs_str actor;             /* and through which door: its actor_type */
     struct cs_str scope;             /* "session", "program", "tool" */
     struct cs_str session;           /* of scope session */
     unsigned char binding[32];    /* of scope session and program: what was asked for, without what
                                    * may differ (see run/approvals.h) */
     struct cs_str server, tool;   /* of scope tool, */
     unsigned char definition[32]; /* as it was defined then, */
-    struct cs_str arguments;      /* JSON object: members that must be equal; empty: {} any */
+    struct cs_str arguments;      /* JSON object: members that must be equal, as they were shown */
+    struct cs_str bound;          /* JSON: what it is good for, and is compared; see run/bound.h */
     int64_t created, expires;     /* 0: never */
     struct cs_str by, approval;
 };
@@ -513,8 +521,8 @@ typedef void cs_grants_found(void *ctx, const struct cs_err *err, const struct c
 /* Those that hold now, of a tenant, newest first. */
 void cs_store_grants(struct cs_store *s, struct cs_str tenant, size_t limit, cs_grants_found *done,
                      void *ctx);
-/* Those that hold now and may fit, of the tenant and principal of `like`: of its session or program
- * with its binding (not if it is zeros), or of its server and tool. */
+/* Those that hold now and may fit, of the tenant, principal and actor of `like`: of its session or
+ * program with its binding (not if it is zeros), or of its server and tool. */
 void cs_store_grants_for(struct cs_store *s, const struct cs_grant_row *like, cs_grants_found *done,
                          void *ctx);
 void cs_store_grant_revoke(struct cs_store *s, struct cs_str tenant, struct cs_str id,

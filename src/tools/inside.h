@@ -48,7 +48,8 @@ struct cs_server {
 
     struct cs_seen *seen;     /* NULL: there is no store */
     struct cs_seeing *seeing; /* the store is asked about its tools; NULL: it is not */
-    bool see_again;           /* ... and has to be asked again */
+    bool see_again;           /* ... and has to be asked again, */
+    bool look_again;          /* or at least about those that stand out */
 };
 
 /* A question that our asker has not answered yet. */

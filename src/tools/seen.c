@@ -33,7 +33,8 @@ struct cs_seen {
 struct cs_seeing {
     struct cs_server *server; /* NULL: it is gone */
     struct cs_seen *seen;
-    bool part; /* only those that changed */
+    bool part;   /* only those that stand out */
+    bool urgent; /* somebody waits for it */
 };
 
 static void clear(struct cs_seen *seen)
@@ -79,6 +80,11 @@ static const struct odd *odd_of(const struct cs_seen *seen, struct cs_str tool)
     return NULL;
 }
 
+static bool is_young(const struct odd *odd)
+{
+    return cs_time_ms() < odd->young_until;
+}
+
 enum cs_tool_standing cs_tool_standing(const struct cs_tool *tool)
 {
     if (!tool->seen)
@@ -88,9 +94,7 @@ enum cs_tool_standing cs_tool_standing(const struct cs_tool *tool)
     const struct odd *odd = odd_of(tool->seen, tool->name);
     if (!odd)
         return CS_TOOL_KNOWN;
-    if (odd->changed)
-        return CS_TOOL_CHANGED;
-    return cs_time_ms() < odd->young_until ? CS_TOOL_YOUNG : CS_TOOL_KNOWN;
+    return odd->changed ? CS_TOOL_CHANGED : is_young(odd) ? CS_TOOL_YOUNG : CS_TOOL_KNOWN;
 }
 
 const char *cs_tool_standing_name(enum cs_tool_standing standing)
@@ -121,7 +125,7 @@ static bool is_open(const struct cs_server *s)
     if (!seen || !s->offer || !cs_offer_listed(s->offer))
         return false;
     for (size_t i = 0; i < seen->count; i++)
-        if (seen->odd[i].changed)
+        if (seen->odd[i].changed || is_young(&seen->odd[i]))
             return true;
     return !seen->known;
 }
@@ -148,13 +152,34 @@ static void add_odd(struct cs_seen *seen, const struct cs_seen_row *row)
     cs_buf_putstr(&odd->before, row->before);
 }
 
-/* Somebody has looked at those that changed, or not. */
+/* Somebody has looked at those that stand out, or not. */
 static void update(struct cs_seen *seen, const struct cs_seen_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < seen->count; k++)
-            if (cs_str_is(rows[i].tool, seen->odd[k].tool))
+            if (cs_str_is(rows[i].tool, seen->odd[k].tool)) {
                 seen->odd[k].changed = cs_seen_changed(&rows[i]);
+                seen->odd[k].young_until = cs_seen_young_until(&rows[i]);
+            }
+}
+
+static void ask(struct cs_server *s, bool part);
+
+/* One that is under way may have been answered before somebody looked: then it is asked after it.
+ */
+static void ask_now(struct cs_server *s)
+{
+    s->look_again = s->seeing != NULL;
+    if (s->seeing || !is_open(s))
+        return;
+    ask(s, s->seen->known);
+    s->seeing->urgent = true;
+}
+
+void cs_tools_look_again(struct cs_tools *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        ask_now(t->servers[i]);
 }
 
 static void on_seen(void *ctx, const struct cs_err *err, const struct cs_seen_row *rows,
@@ -178,6 +203,8 @@ static void on_seen(void *ctx, const struct cs_err *err, const struct cs_seen_ro
     s->seeing = NULL;
     if (s->see_again)
         cs_server_see(s);
+    else if (s->look_again)
+        ask_now(s);
     watch_odd(s->tools);
     if (!s->retired && !s->tools->closing)
         cs_tools_check_awaits(s->tools);
@@ -186,7 +213,7 @@ static void on_seen(void *ctx, const struct cs_err *err, const struct cs_seen_ro
 static bool is_wanted(const struct cs_tool *tool, bool part)
 {
     const struct odd *odd = part ? odd_of(tool->seen, tool->name) : NULL;
-    return !part || (odd && odd->changed);
+    return !part || (odd && (odd->changed || is_young(odd)));
 }
 
 static void ask(struct cs_server *s, bool part)
@@ -212,13 +239,14 @@ static void ask(struct cs_server *s, bool part)
         list.list = hash;
     }
     s->seeing = CS_NEW(struct cs_seeing);
-    *s->seeing = (struct cs_seeing){s, cs_seen_ref(s->seen), part};
+    *s->seeing = (struct cs_seeing){s, cs_seen_ref(s->seen), part, false};
     cs_store_tools_seen(s->tools->store, &list, cs_time_ms(), on_seen, s->seeing);
 }
 
 void cs_server_see(struct cs_server *s)
 {
     s->see_again = s->seeing != NULL;
+    s->look_again = false;
     if (s->seen && s->offer && cs_offer_listed(s->offer) && !s->seeing)
         ask(s, false);
 }
@@ -232,7 +260,7 @@ void cs_server_unsee(struct cs_server *s)
 
 bool cs_server_seeing(const struct cs_server *s)
 {
-    return s->seeing && (!s->seeing->part || s->see_again);
+    return s->seeing && (!s->seeing->part || s->seeing->urgent || s->see_again || s->look_again);
 }
 
 static void on_look(uv_timer_t *timer)

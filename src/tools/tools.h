@@ -72,6 +72,7 @@ struct cs_tools_options {
     const char *data_dir;    /* existing, ours: catalogue, tree, tokens */
     const char *model_dir;   /* static vectors for search, or NULL */
     bool watch;              /* follow changes of the file */
+    bool peek;               /* only what was offered last time: no command is run, no server */
     bool eager;              /* connect to all servers at once, in the background */
     struct cs_store *store;  /* that knows how tools were seen; lent until closed; NULL: none */
 };
@@ -171,6 +172,9 @@ void cs_tools_near(struct cs_tools *tools, const struct cs_catalogue *catalogue,
 struct cs_await *cs_tools_await(struct cs_tools *tools, struct cs_str server, bool fresh,
                                 uint32_t ms, void (*then)(void *ctx), void *ctx);
 void cs_await_cancel(struct cs_await *await);
+/* Perhaps somebody has just looked at tools that stand out: the store is asked once more, and
+ * cs_tools_await waits for that, too. */
+void cs_tools_look_again(struct cs_tools *tools);
 /* Servers that were never listed and have not failed either. */
 bool cs_tools_waiting(struct cs_tools *tools);
 /* Calls `changed` whenever another catalogue has become the current one; it may be called from

@@ -32,9 +32,66 @@ def test_whoever_runs_it_at_a_terminal_is_asked_in_place(t):
 
 def test_no_ends_it_with_the_reason(t):
     status, seen = t.on_a_terminal("run", *BY_TWO, "-e", RISKY, env=PLAIN,
-                                   answers=[(KEY, "n"), ("why not?", "not on a Monday\n")])
+                                   answers=[(KEY, "r"), ("why not?", "not on a Monday\n")])
     t.equal(status, 3, "exit status")
     t.matches(seen, "permission_error.*not on a Monday", "the terminal")
+
+
+def test_no_is_no_at_once(t):
+    status, seen = t.on_a_terminal("run", *BY_TWO, "-e", RISKY, answers=[(KEY, "n")], env=PLAIN)
+    t.equal(status, 3, "exit status")
+    t.matches(seen, "permission_error.*a person said no", "the terminal")
+    # Whoever says no and then nothing at all has said no.
+    with Waiting(t, RISKY, *BY_TWO) as w:
+        approval = w.asked()
+        t.on_a_terminal("approve", approval, answers=[(KEY, "r"), ("why not?", "\x04")], env=PLAIN)
+        t.status(w.end(), 3)
+    t.equal(shown(t, approval)["state"], "denied", "state")
+
+
+def test_a_key_that_is_none_says_which_there_are(t):
+    with Waiting(t, RISKY, *BY_TWO) as w:
+        _, seen = t.on_a_terminal("approve", w.asked(), env=PLAIN,
+                                  answers=[(KEY, "x"), ("'x' is none of the keys", ""), (KEY, "s"), (KEY, "y")])
+        t.matches(seen, r"'s' is none of the keys:\s+\[y\] yes", "the terminal")
+        t.status(w.end(), 0)
+
+
+def test_an_open_card_notices_what_happens_elsewhere(t):
+    for verb, options, word in (("approve", ("--yes",), "approved"), ("deny", ("--reason", "not like this"), "denied")):
+        with Waiting(t, RISKY, *BY_TWO) as w:
+            approval, when = w.asked(), []
+
+            def elsewhere():
+                time.sleep(1.5)
+                t.caisson(verb, approval, *options)
+                when.append(time.monotonic())
+            other = threading.Thread(target=elsewhere, daemon=True)
+            other.start()
+            status, seen = t.on_a_terminal("approve", approval, env=PLAIN)
+            ended_at = time.monotonic()
+            other.join(30)
+            t.equal(status, 2, "exit status")
+            t.matches(seen, "it is %s already, by local" % word, "the terminal")
+            t.true(ended_at - when[0] < 2, "it noticed after %.1f s" % (ended_at - when[0]))
+            w.end()
+
+
+def test_an_open_card_ends_when_its_time_is_over(t):
+    with Waiting(t, RISKY, *BY_TWO, *policy(t, {"approvals": {"timeout_s": 3}})) as w:
+        status, seen = t.on_a_terminal("approve", w.asked(), env=PLAIN)
+        t.equal(status, 2, "exit status")
+        t.has(seen, "it is expired: nobody answered in time", "the terminal")
+        w.end()
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, SOON), "-e", RISKY, env=PLAIN)
+    t.equal(status, 3, "exit status")
+    t.has(seen, "is expired", "the terminal")
+
+
+def test_what_waits_says_that_it_does(t):
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, {"approvals": {"timeout_s": 4}}), "-e", RISKY, answers=[(KEY, "q")])
+    t.equal(status, 3, "exit status")
+    t.has(seen, "waiting for a person, ", "the terminal")
 
 
 def test_leaving_the_question_leaves_it_to_others(t):
@@ -78,7 +135,7 @@ def test_approve_shows_it_and_takes_a_key(t):
 
 def test_a_person_at_the_terminal_denies_with_a_reason(t):
     with Waiting(t, RISKY, *BY_TWO, "-o", "json") as w:
-        status, _ = t.on_a_terminal("approve", w.asked(), answers=[(KEY, "n"), ("why not?", "too risky\n")], env=PLAIN)
+        status, _ = t.on_a_terminal("approve", w.asked(), answers=[(KEY, "r"), ("why not?", "too risky\n")], env=PLAIN)
         t.equal(status, 0, "exit status")
         done = w.end()
     t.status(done, 3)
@@ -154,7 +211,7 @@ def test_a_long_program_says_what_is_not_shown(t):
     with Waiting(t, "\n".join(lines) + "\nreturn f()", *BY_TWO) as w:
         approval = w.asked()
         status, seen = t.on_a_terminal("approve", approval, env=PLAIN, columns=200,
-                                       answers=[("lines not shown", ""), (KEY, "d"), ("a119 = 119", ""), (KEY, "y")])
+                                       answers=[("lines left out", ""), (KEY, "d"), ("a119 = 119", ""), (KEY, "y")])
         t.equal(status, 0, "exit status")
         t.has(seen, ">   81", "the marked line")
         w.end()
@@ -269,6 +326,24 @@ def test_a_denial_while_it_was_down_counts(t):
     t.equal(sent(), [], "mails")
 
 
+def test_that_there_are_more_is_said(t):
+    office(t)
+    with Waiting(t, RISKY, *BY_TWO) as one, Waiting(t, RISKY, "-i", '{"by": 3}') as two:
+        ids = asked(t, 2)
+        done = t.caisson("approvals", "-n", "1")
+        t.equal([i in done.out for i in ids], [True, False], "the newest first")
+        t.has(done.err, "There are more than these 1;")
+        t.equal(t.caisson("approvals", "-n", "2").err, "", "all of them")
+        for most, complete in ((1, False), (2, True)):
+            said = t.caisson("approvals", "-n", str(most), "-o", "json").json()
+            t.equal((len(said["approvals"]), said["complete"]), (most, complete))
+        for i in ids:
+            t.status(t.caisson("deny", i), 0)
+        one.end(), two.end()
+    done = t.caisson("approvals", "lst")
+    t.equal((done.status, done.err), (2, "caisson approvals: there is no verb 'lst'; did you mean 'caisson approvals list'?\n"))
+
+
 # --- for longer than once ---
 
 
@@ -293,6 +368,8 @@ def test_always_is_for_exactly_this_program(t):
     t.true(not goes(t, RISKY + " ", *BY_TWO), "another text does not ask")
     row = grants(t)[0]
     t.equal((row["scope"], row["principal"]), ("program", "local"), "the grant")
+    with Daemon(t) as d:
+        t.equal(d.get("/grants").json(), t.caisson("approvals", "grants", "-o", "json").json(), "the words of REST")
     t.has(t.caisson("approvals", "grants").out, row["id"], "the list")
     t.status(t.caisson("approvals", "revoke", row["id"]), 0)
     t.equal(grants(t), [], "grants")
@@ -337,7 +414,7 @@ def test_a_tool_is_allowed_with_such_arguments_until_a_date(t):
         t.status(w.end(), 0)
     row = grants(t)[0]
     t.equal((row["scope"], row["server"], row["tool"], row["arguments"]), ("tool", "mail", "send_mail", {"subject": "s"}), "the grant")
-    t.true(row["expires"], "it has no end")
+    t.true(row["expires_at"], "it has no end")
     t.true(goes(t, MAIL, *mail("team@house.example")), "the same call asks again")
     t.true(goes(t, MAIL + "// another program\n", *mail("team@house.example")), "the same call of another program asks")
     t.true(not goes(t, MAIL, *mail("team@house.example", "other")), "other arguments do not ask")

@@ -1,6 +1,8 @@
 """A server changes what it says about a tool after people came to trust it: every call of it waits until a person has looked."""
 
 import json
+import os
+import sqlite3
 
 from guarding import Waiting, entries, office, pending
 from resting import until
@@ -89,7 +91,7 @@ def test_one_yes_is_one_call_and_the_tool_is_known_with_the_tool(t):
         t.status(w.end(), 0)
     t.equal(standing(t, "send_mail"), "changed", "standing after one yes")
     with Waiting(t, MAIL, *body("three")) as w:
-        w.answer("approve", "--tool", "--until", "2h", "--arguments", "{}", "--yes")
+        w.answer("approve", "--tool", "--until", "2h", "--arguments", "any", "--yes")
         t.status(w.end(), 0)
     t.equal(standing(t, "send_mail"), "known", "standing")
     t.equal([m["body"] for m in sent()], ["one", "two", "three"], "mails")
@@ -106,6 +108,52 @@ def test_a_daemon_hears_that_somebody_has_looked(t):
         done = d.post("/executions", {"code": MAIL, "inputs": {"body": "two"}}).json()
         t.equal(done["status"], "completed", "status")
     t.equal(len(sent()), 2, "mails")
+
+
+def test_the_next_call_after_a_look_is_not_asked_for(t):
+    """At once: it does not matter when the daemon would have looked by itself."""
+    sent = changed(t, {"approvals": {"timeout_s": 2}})
+    with Daemon(t) as d:
+        e = d.run(MAIL, inputs={"body": "two"})
+        t.has(e["error"]["message"], "was not approved", "before")
+        t.status(t.caisson("tools", "look", "mail/send_mail", "--accept"), 0)
+        e = d.run(MAIL, inputs={"body": "three"})
+        t.equal(e["status"], "completed", "status after it was accepted")
+    t.equal([m["body"] for m in sent()], ["one", "three"], "mails")
+
+
+def young(t):
+    """The tool of the mail server came just now, to a server that is ten minutes old."""
+    db = sqlite3.connect(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "caisson.db"))
+    with db:
+        db.execute("UPDATE tools_seen SET server_since = server_since - 600000 WHERE server = 'mail'")
+        db.execute("DELETE FROM tools_seen WHERE tool = ''")
+    db.close()
+
+
+def test_looking_ends_the_quarantine_of_a_young_tool(t):
+    sent = office(t)
+    t.status(t.run(MAIL, *body("one")), 0)
+    young(t)
+    t.file("policy.json", json.dumps({"approvals": {"timeout_s": 2}}))
+    t.equal(standing(t, "send_mail"), "young", "standing")
+    with Daemon(t) as d:
+        e = d.run(MAIL, inputs={"body": "two"})
+        t.has(e["error"]["message"], "was not approved", "before")
+        done = t.caisson("tools", "look", "mail/send_mail", env=PLAIN)
+        t.status(done, 0)
+        t.has(done.out, "is young", "how it stands")
+        t.has(done.out, "Sends a mail to anybody.", "its definition")
+        t.has(done.err, "--accept", "what to do")
+        t.equal(standing(t, "send_mail"), "young", "standing after looking without a word")
+        done = t.caisson("tools", "look", "mail/send_mail", "--accept")
+        t.status(done, 0)
+        t.has(done.out, "accepted", "stdout")
+        e = d.run(MAIL, inputs={"body": "three"})
+        t.equal(e["status"], "completed", "status after it was accepted")
+    t.equal(standing(t, "send_mail"), "known", "standing")
+    t.equal([m["body"] for m in sent()], ["one", "three"], "mails")
+    t.equal([(e["server"], e["tool"]) for e in entries(t, "tool.looked")], [("mail", "send_mail")], "the ledger")
 
 
 def test_words_of_a_server_cannot_drive_the_terminal(t):

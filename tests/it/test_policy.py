@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from guarding import Waiting, entries, office, pending
+from guarding import RISKY, Waiting, entries, office, pending
 from harness import table
 from resting import until
 from serving import Daemon
@@ -66,7 +66,10 @@ def test_what_is_built_in_is_a_policy(t):
         ("no JSON", '{"tools": ', "example.json"),
         ("a level", '{"risk": {"rules": [{"id": "env", "level": "HIHG"}]}}', "risk.rules[0]"),
         ("a secret that is not there", '{"approvals": {"secret": "${env:NOT_SET_ANYWHERE}"}}', "NOT_SET_ANYWHERE"),
-        ("privacy", '{"privacy": {"words": [7]}}', "privacy")])
+        ("privacy", '{"privacy": {"words": [7]}}', "privacy"),
+        ("two at once", '{"tools": {"deny": 7}, "risk": {"then": {"HIHG": "ask"}}}', "; and risk.then: there is no setting 'HIHG'"),
+        ("a NUL", r'{"tools": {"deny": ["mail/a\u0000b"]}}', "tools: a text has a NUL in it (\\u0000), after 'mail/a'"),
+        ("a NUL in a name", r'{"labels": {"a/*\u0000": "private"}}', "labels: a text has a NUL in it")])
 def test_a_mistake_is_told(t, _, text, says):
     path = t.file("example.json", text)
     done = t.caisson("policy", "check", path)
@@ -90,9 +93,53 @@ def test_what_is_probably_not_meant_is_warned_of(t):
     done = t.caisson("policy", "check", path)
     t.status(done, 0)
     for says in ("'crn/*' matches nothing: there is no server 'crn'; did you mean 'crm'?", "so write 'mail/*'",
-                 "'crm/find*' is never reached: 'crm/*'", "flows[1] is never reached: flows[0]", "not signed"):
+                 "'crm/find*' is never reached: 'crm/*'", "flows[1] is never reached: flows[0]",
+                 "approvals.webhook: there is no `secret` to sign with, so nothing is sent there"):
         t.has(done.out, says)
     t.equal(len(t.caisson("policy", "check", path, "-o", "json").json()["warnings"]), 5)
+
+
+def test_tools_that_are_not_there_are_warned_of(t):
+    office(t)
+    path = t.file("p.json", json.dumps({
+        "tools": {"deny": ["mail/send_mial", "mail/sendMail", "mail/send*", "bank/pay", "crm/zzz*"],
+                  "rules": [{"tool": "crm/find_customers",
+                             "parameters": {"n": {"min": 5, "max": 2}, "m": {"min": 1, "max": 1}, "t": {"min_length": 3, "max_length": 1}}}]},
+        "risk": {"rules": [
+            {"id": "ftp", "level": "HIGH", "when": {"fact": "import", "name": "ftp"}, "reason": "imports {nmae} {x} {name}",
+             "mitigation": "not {name}"},
+            {"id": "ftp", "level": "LOW"}, {"id": "loop", "level": "HIGH"}]}}))
+    others = ["tools.deny: 'bank/pay' matches nothing: there is no server 'bank'",
+              "tools.rules[0].parameters.n: min is more than max, so nothing fits",
+              "tools.rules[0].parameters.t: min_length is more than max_length, so nothing fits",
+              "risk.rules[0].reason: {nmae} stays as it is, did you mean {name}?; there are {name}, {count}, {tools}, {language}",
+              "risk.rules[0].reason: {x} stays as it is; there are {name}, {count}, {tools}, {language}",
+              "risk.rules[0].mitigation: {name} stays as it is: it is filled in only in a `reason`",
+              "risk.rules[1]: 'ftp' is there twice: it changes risk.rules[0]"]
+
+    def warnings():
+        return t.caisson("policy", "check", path, "-o", "json").json()["warnings"]
+    t.equal(warnings(), others, "what is not known yet is not doubted")
+    t.status(t.caisson("tools", "list"), 0)  # now it is known what they offer
+    t.equal(warnings(), ["tools.deny: 'mail/send_mial' matches nothing: the server has no such tool; did you mean 'send_mail'?", *others])
+
+
+def test_what_is_no_file_is_not_waited_for(t):
+    pipe = os.path.join(t.dir, "pipe")
+    os.mkfifo(pipe)
+    for argv in (("policy", "check", pipe), ("policy", "test", pipe), ("run", "-e", "return 1", "--policy", pipe)):
+        done = t.caisson(*argv, patience=20)
+        t.status(done, 2)
+        t.has(done.err, "it is no file, but a pipe or a device")
+    t.has(t.caisson("policy", "check", "/dev/zero").err, "it is no file")
+    t.has(t.caisson("policy", "check", t.dir).err, "a directory")
+
+
+def test_a_webhook_that_is_sent_nothing_is_said_at_the_start(t):
+    t.file("caisson.json", "{}")
+    t.file("policy.json", '{"approvals": {"webhook": "https://x.example/"}}')
+    with Daemon(t) as d:
+        d.await_said("approvals.webhook: there is no approvals.secret to sign with, so nothing is sent there")
 
 
 def test_a_call_is_explained(t):
@@ -185,6 +232,10 @@ def test_expectations_are_tried(t):
                   {"call": "far/get_map", "expect": {"labels": ["public", "untrusted", "egress"]}}]}))), 0)
     for wrong, says in (('[{"call": "a/b"}]', "expect"), ('[{"calls": "a/b", "expect": "ask"}]', "did you mean 'call'?"),
                         ('{}', "must be a list"), ('[{"call": "a/b", "expect": {"action": "ask", "riks": 1}}]', "'risk'?"),
+                        ('[{"call": "a/b", "expect": "alow"}]', "`expect`: 'alow' is none, did you mean 'allow'?"),
+                        ('[{"call": "a/b", "expect": {"action": "al*"}}]', "`action`: 'al*' is none"),
+                        ('[{"code": "1", "expect": {"risk": "high"}}]', "`risk`: 'high' is none"),
+                        ('[{"call": "a/b", "expect": {"labels": ["privat"]}}]', "did you mean 'private'?"),
                         ('[{"program": "none.ts", "expect": "ask"}]', "none.ts"), ('[{"call": "ab", "expect": "ask"}]', "SERVER/TOOL")):
         done = t.caisson("policy", "test", t.file("wrong.json", wrong))
         t.true(done.status not in (0, 1), "%s: %s" % (wrong, done))
@@ -216,8 +267,8 @@ def test_it_may_be_in_the_configuration(t):
 
 def test_all_of_it_changes_while_it_runs(t):
     office(t)
-    first = '{"tools": {"deny": ["mail/*"]}}'
-    path = t.file("policy.json", first)
+    first, third = '{"tools": {"deny": ["mail/*"]}}', "{}"
+    t.file("policy.json", first)
 
     def offered(d):
         return sorted(re.findall(r'"name":"(\w+)"', d.get("/tools").body.decode()))
@@ -236,15 +287,92 @@ def test_all_of_it_changes_while_it_runs(t):
         t.file("policy.json", '{"tools": {"deny": "all"}}')
         d.await_said(r"not reloaded, the old rules stay: policy .*tools: deny: must be a list")
         t.true("fetch_page" not in offered(d), "a policy that cannot be read took something away")
-        t.file("policy.json", second)
-        os.unlink(path)
-        d.process.send_signal(signal.SIGHUP)
-        until(t, "no policy", lambda: "fetch_page" in offered(d))
-    hashes = [hashlib.sha256(x.encode()).hexdigest() for x in (first, second)] + ["0" * 64]
+        t.file("policy.json", third)
+        until(t, "no rules", lambda: "fetch_page" in offered(d))
+    hashes = [hashlib.sha256(x.encode()).hexdigest() for x in (first, second, third)]
     changed = entries(t, "policy.changed")
     t.equal([(e["before"], e["hash"]) for e in changed], [tuple(hashes[:2]), tuple(hashes[1:])])
     t.equal([e["hash"] for e in entries(t, "policy.loaded")], hashes[:1])
     t.has(entries(t, "policy.refused")[0]["error"], "must be a list")
+
+
+EVAL = "return eval('1 + ' + inputs.x)"
+DENY, ALLOW = ('{"risk": {"then": {"HIGH": "%s"}}}' % x for x in ("deny", "allow"))
+
+
+def runs(d):
+    return d.run(EVAL, inputs={"x": "1"})["status"] == "completed"
+
+
+def test_one_that_appears_counts(t):
+    t.file("caisson.json", "{}")
+    with Daemon(t) as d:
+        t.file("policy.json", ALLOW)
+        d.await_said(r"a new one counts from now on: \S*policy.json")
+        t.true(runs(d), "the new policy does not count")
+        t.equal(d.get("/health").json()["parts"]["policy"], {"status": "ok"})
+    changed = entries(t, "policy.changed")
+    t.equal([(e["before"], e["hash"]) for e in changed], [("0" * 64, hashlib.sha256(ALLOW.encode()).hexdigest())])
+
+
+def test_one_that_vanishes_counts_on(t):
+    t.file("caisson.json", "{}")
+    path = t.file("policy.json", DENY)
+    with Daemon(t) as d:
+        os.unlink(path)
+        d.await_said(r"not reloaded, the old rules stay: \S*policy.json: it was there and is not any more")
+        d.process.send_signal(signal.SIGHUP)
+        until(t, "SIGHUP is answered", lambda: d.said().count("is not any more") == 2)
+        t.true(not runs(d), "the defaults came back by themselves")
+        health = d.get("/health").json()
+        t.equal((health["status"], health["parts"]["policy"]["status"]), ("degraded", "degraded"))
+        t.has(health["parts"]["policy"]["error"], "is not any more")
+        t.file("policy.json", DENY)
+        d.await_said("is the newest again")
+        t.equal(d.get("/health").json()["parts"]["policy"], {"status": "ok"})
+    refused = entries(t, "policy.refused")
+    t.equal(len(refused), 2)
+    t.has(refused[0]["error"], "is not any more")
+    t.equal(entries(t, "policy.changed"), [])
+
+
+def test_one_that_is_named_and_vanishes_counts_on(t):
+    path = t.file("rules.json", DENY)
+    with Daemon(t, "--policy", path) as d:
+        os.unlink(path)
+        d.await_said(r"not reloaded, the old rules stay: policy \S*rules.json")
+        t.true(not runs(d), "the defaults came back by themselves")
+
+
+def test_one_that_goes_with_its_configuration_counts_on(t):
+    path = t.file("caisson.json", '{"policy": %s}' % DENY)
+    with Daemon(t) as d:
+        os.unlink(path)
+        d.await_said(r"not reloaded, the old rules stay: \S*caisson.json")
+        t.true(not runs(d), "the defaults came back by themselves")
+        t.file("caisson.json", '{"policy": %s}' % ALLOW)
+        until(t, "the new one", lambda: runs(d))
+        t.file("policy.json", DENY)
+        d.await_said("there are two policies")
+        t.true(runs(d), "one of two counts")
+
+
+def test_a_broken_one_keeps_nobody_from_looking_and_denying(t):
+    t.file("caisson.json", "{}")
+    t.file("policy.json", '{"approvals": {"timeout_s": 60}}')
+    with Waiting(t, RISKY, "--input", '{"by": 2}') as w:
+        approval = w.asked()
+        t.file("policy.json", '{"approvals": {"timeout": 60}}')
+        for argv in (("approvals",), ("approvals", "show", approval), ("approvals", "grants")):
+            done = t.caisson(*argv)
+            t.status(done, 0)
+            t.has(done.err, "the policy cannot be read: ")
+            t.has(done.err, "did you mean 'timeout_s'?")
+        done = t.caisson("approve", approval, "--yes")
+        t.status(done, 2)
+        t.has(done.err, "the policy cannot be read, and who may approve is in it; showing and denying work without: ")
+        t.status(t.caisson("deny", approval, "--reason", "not with these rules"), 0)
+        t.has(w.end().err, "not with these rules")
 
 
 def test_one_in_the_configuration_changes_too(t):
@@ -254,8 +382,9 @@ def test_one_in_the_configuration_changes_too(t):
         t.true(d.run(code, inputs={"x": "1"})["status"] != "completed", "it ran")
         t.file("caisson.json", '{"policy": {"risk": {"then": {"HIGH": "allow"}}}}')
         until(t, "the new policy", lambda: d.run(code, inputs={"x": "1"})["status"] == "completed")
-        t.file("rules.json", '{"risk": {"then": {"HIGH": "deny"}}}')
         t.file("caisson.json", '{"policy": "rules.json"}')
+        d.await_said("not reloaded, the old rules stay: policy ./rules.json")
+        t.file("rules.json", '{"risk": {"then": {"HIGH": "deny"}}}')
         until(t, "the file that is named", lambda: d.run(code, inputs={"x": "1"})["status"] != "completed")
         t.file("rules.json", '{"risk": {"then": {"HIGH": "allow"}}}')
         until(t, "its change", lambda: d.run(code, inputs={"x": "1"})["status"] == "completed")

@@ -10,6 +10,7 @@ DEFINITIONS is a file with further words for the descriptions, read whenever too
 import json
 import os
 import sys
+import time
 
 ROLE, OUTBOX = sys.argv[1:3]
 TEXT = {"type": "string"}
@@ -26,6 +27,7 @@ ROLES = {
     "crm": {
         "find_customers": ("Customers of a city, with their addresses.", {"city": TEXT}, {**READS, **HERE}),
         "add_note": ("Puts a note into the record of customers.", {"text": TEXT}, HERE),
+        "count_customers": ("Counts customers, one second long.", {}, {**READS, **HERE}),
     },
     "web": {"fetch_page": ("Fetches a page from the internet.", {"url": TEXT}, {**READS, **WORLD})},
     "github": {
@@ -50,6 +52,9 @@ def words():
 def call(name, arguments):
     if name == "find_customers":
         return [c for c in CUSTOMERS if c["city"] == arguments.get("city", c["city"])]
+    if name == "count_customers":
+        time.sleep(1)
+        return len(CUSTOMERS)
     if name == "fetch_page":
         return {"url": arguments.get("url"), "text": PAGE}
     if name == "list_issues":

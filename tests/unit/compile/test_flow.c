@@ -66,6 +66,16 @@ static const struct output_case misses[] = {
      "async function load() { return { a: await tools.crm.find(), b: 1 } }",
      ""},
     {"console.log(await tools.crm.find()); await tools.mail.send({ text: 'done' })", ""},
+    {"const seen = new Set(['a']); if (seen.has(await tools.crm.find())) tools.mail.send(seen)",
+     ""},
+    {"const r = await tools.crm.find(), t = ['a']; t.includes(r.x); t[r.i]; tools.mail.send(t)",
+     ""},
+    {"tools.mail.send(await Deno.readTextFile('x')); return tools.crm.find()", ""},
+    {"const o = { name() { return r } }, r = await tools.crm.find(); tools.mail.send({ q: 1 })",
+     ""},
+    {"const u = new URL('https://a.example'); const r = await tools.crm.find();\n"
+     "u.searchParams.get(r); tools.mail.send(u.href)",
+     ""},
 };
 
 static const struct output_case evasions[] = {
@@ -123,6 +133,40 @@ static const struct output_case evasions[] = {
     {"const fs = []; fs.push(x => tools.mail.send(x)); for (const f of fs) f(await crm.find())",
      FLOW},
     {"eval('tools.mail.send(await tools.crm.find())')", FLOW},
+    /* By way of somebody else. */
+    {"await Deno.writeTextFile('/tmp/x', JSON.stringify(await tools.crm.find()));\n"
+     "tools.mail.send({ q: await Deno.readTextFile('/tmp/x') })",
+     FLOW},
+    {"import { writeFile, readFile } from 'node:fs/promises';\n"
+     "await writeFile('/tmp/x', await tools.crm.find()); tools.mail.send(await readFile('/tmp/x'))",
+     FLOW},
+    {"import fs from 'node:fs'; fs.writeFileSync('x', await tools.crm.find());\n"
+     "tools.mail.send(fs.readFileSync('x'))",
+     FLOW},
+    {"await caisson.storage.put('a', await tools.crm.find());\n"
+     "tools.mail.send(await caisson.storage.get('a'))",
+     FLOW},
+    {"const u = new URL('https://a.example'); u.searchParams.set('q', await tools.crm.find());\n"
+     "tools.mail.send(u.href)",
+     FLOW},
+    {"const r = await tools.crm.find(), o = {}; o[r.name] = 1; tools.mail.send(Object.keys(o))",
+     FLOW},
+    {"function s() { tools.mail.send(arguments[0]) } s(await tools.crm.find())", FLOW},
+    {"const o = { toJSON() { return v } }; let v; v = await tools.crm.find();\n"
+     "tools.mail.send({ o })",
+     FLOW},
+    {"class O { toJSON() { return v } } let v; v = await tools.crm.find(); const o = new O();\n"
+     "tools.mail.send({ o })",
+     FLOW},
+    {"const t = new EventTarget(); t.addEventListener('x', e => tools.mail.send(e.detail));\n"
+     "t.dispatchEvent(new CustomEvent('x', { detail: await tools.crm.find() }))",
+     FLOW},
+    {"const q = new Queue(); q.keep(await tools.crm.find()); tools.mail.send(q.last())", FLOW},
+    {"const f = c ? x => tools.mail.send(x) : x => 1; f(await tools.crm.find())", FLOW},
+    {"namespace N { export let r } N.r = await tools.crm.find(); tools.mail.send(N.r)", FLOW},
+    {"class A { static r; static go() { tools.mail.send(A.r) } }\n"
+     "A.r = await tools.crm.find(); A.go()",
+     FLOW},
 };
 
 static void what_flows_from_one_server_to_another_is_found(void **state)

@@ -190,6 +190,8 @@ static const struct output_case hidden[] = {
     {"globalThis.valueOf().tools.crm.drop({})", "*"},
     {"const x = 1; x.valueOf(); tools.crm.list()", "crm.list"},
     {"new EventTarget().addEventListener('x', e => e.t.drop({}), { t: tools.crm })", "crm.*"},
+    {"class A { static [Symbol.hasInstance](x) { A.t = x } } tools instanceof A", "*"},
+    {"tools.crm.find() instanceof Error", "crm.find"},
     /* All that is global. */
     {"globalThis[inputs.s][inputs.t]({})", "*"},
     {"Reflect.get(globalThis, 'tools').crm.drop({})", "*"},

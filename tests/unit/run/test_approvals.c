@@ -509,9 +509,14 @@ static void the_same_program_always(void **state)
     until_asked(w, 2);
     cs_question_drop(w->question, false);
     w->run.principal = CS_STR("ann");
-    q.risk = CS_RISK_CRITICAL;
+    w->run.result.provenance.actor_type = CS_STR("agent");
     ask_as(w, &q);
     until_asked(w, 3);
+    cs_question_drop(w->question, false);
+    w->run.result.provenance.actor_type = CS_STR("key");
+    q.risk = CS_RISK_CRITICAL;
+    ask_as(w, &q);
+    until_asked(w, 4);
     cs_question_drop(w->question, false);
     ask(w, 3);
     cs_question_drop(w->question, false);
@@ -536,6 +541,8 @@ static void a_program_in_its_session(void **state)
     cs_question_drop(w->question, false);
 }
 
+static unsigned reasons = CS_WHY_POLICY;
+
 /* A call of the tool; `definition` NULL: as it was. */
 static unsigned call_asks(struct world *w, const char *arguments, const char *definition)
 {
@@ -549,6 +556,7 @@ static unsigned call_asks(struct world *w, const char *arguments, const char *de
         tool.definition = cs_str(definition);
     cs_buf_puts(&call.arguments, arguments);
     q.call = &call;
+    q.reasons = reasons;
     ask_as(w, &q);
     while (w->asked == asked && w->dones == dones)
         uv_run(&w->f.loop, UV_RUN_ONCE);
@@ -599,9 +607,60 @@ static void a_tool_with_exactly_these(void **state)
     assert_int_equal(call_asks(w, exact, NULL), 0);
     assert_int_equal(call_asks(w, "{\"to\":\"a@b.c\",\"text\":\"bye\"}", NULL), 1);
     cs_question_drop(w->question, false);
+    assert_int_equal(call_asks(w, "{\"to\":\"a@b.c\",\"text\":\"hello\",\"cc\":1}", NULL), 1);
+    cs_question_drop(w->question, false);
     w->run.request.session = CS_STR("s2");
     assert_int_equal(call_asks(w, exact, NULL), 1);
     cs_question_drop(w->question, false);
+}
+
+static void a_grant_is_for_why_it_was_asked(void **state)
+{
+    struct world *w = *state;
+    const char *exact = "{\"to\":\"a@b.c\",\"text\":\"hello\"}";
+    static const char flows[] = ",\"flows\":[{\"from\":\"crm/find\",\"to\":\"mail/send\","
+                                "\"labels\":[\"private\"],\"data\":[\"EMAIL x %d\"]}]}";
+    reasons = CS_WHY_POLICY | CS_WHY_FLOW;
+    w->card.len--;
+    size_t len = w->card.len;
+    cs_buf_printf(&w->card, flows, 2);
+    call_asks(w, exact, NULL);
+    assert_int_equal(answer(w, "bob", CS_APPROVE_TOOL), CS_OK);
+    until_done(w, 1);
+    assert_int_equal(call_asks(w, exact, NULL), 0);
+    reasons = CS_WHY_FLOW;
+    assert_int_equal(call_asks(w, exact, NULL), 0);
+    reasons = CS_WHY_FLOW | CS_WHY_VALUES;
+    assert_int_equal(call_asks(w, exact, NULL), 1);
+    cs_question_drop(w->question, false);
+    reasons = CS_WHY_POLICY;
+    w->card.len = len;
+    cs_buf_printf(&w->card, flows, 3);
+    assert_int_equal(call_asks(w, exact, NULL), 1);
+    cs_question_drop(w->question, false);
+    w->card.len = len;
+    cs_buf_printf(&w->card, flows, 1);
+    assert_int_equal(call_asks(w, exact, NULL), 0);
+    f_sql(&w->f, "UPDATE grants SET bound = ''");
+    assert_int_equal(call_asks(w, exact, NULL), 1);
+    cs_question_drop(w->question, false);
+}
+
+static void arguments_are_those_of_the_call(void **state)
+{
+    struct world *w = *state;
+    struct cs_decision d = by_key("bob", CS_APPROVE_TOOL);
+    call_asks(w, "{\"to\":\"a@b.c\",\"text\":\"one\"}", NULL);
+    d.arguments = CS_STR("{\"to\":\"a@b.d\"}");
+    assert_says(w, decide(w, w->id, &d), CS_INVALID, "'to' is another one");
+    d.arguments = CS_STR("{\"bcc\":1}");
+    assert_says(w, decide(w, w->id, &d), CS_INVALID, "has no 'bcc'");
+    d.arguments = CS_STR("{}");
+    assert_says(w, decide(w, w->id, &d), CS_INVALID, "\"any\"");
+    d.arguments = CS_STR("\"any\"");
+    assert_int_equal(decide(w, w->id, &d), CS_OK);
+    until_done(w, 1);
+    assert_int_equal(call_asks(w, "{\"to\":\"x\"}", NULL), 0);
 }
 
 static void a_card_says_which_answers_there_are(void **state)
@@ -687,6 +746,8 @@ int main(void)
         WITH(a_program_in_its_session),
         WITH(a_tool_with_such_arguments_until_a_date),
         WITH(a_tool_with_exactly_these),
+        WITH(a_grant_is_for_why_it_was_asked),
+        WITH(arguments_are_those_of_the_call),
         WITH(a_card_says_which_answers_there_are),
         WITH(everything_is_in_the_ledger_and_no_value),
         WITH(its_json_has_what_people_ask_for),

@@ -184,8 +184,8 @@ __attribute__((unused)) static void f_artifacts(void *ctx, const struct cs_err *
         struct cs_artifact_row *r = &f->artifacts[i];
         f_texts(f,
                 (struct cs_str *[]){&r->id, &r->tenant, &r->execution, &r->session, &r->name,
-                                    &r->media_type, &r->kind},
-                7);
+                                    &r->media_type, &r->kind, &r->came},
+                8);
     }
 }
 

@@ -359,6 +359,7 @@ static struct cs_grant_row grant(const char *id, const char *scope)
     struct cs_grant_row g = {.id = cs_str(id),
                              .tenant = CS_STR("default"),
                              .principal = CS_STR("ann"),
+                             .actor = CS_STR("key"),
                              .scope = cs_str(scope),
                              .created = 1,
                              .by = CS_STR("bob"),
@@ -399,7 +400,8 @@ static void grants_are_found_by_what_they_are_for(void **state)
     add_grant(f, &session);
     add_grant(f, &tool);
     add_grant(f, &late);
-    struct cs_grant_row like = {.tenant = CS_STR("default"), .principal = CS_STR("ann")};
+    struct cs_grant_row like = {
+        .tenant = CS_STR("default"), .principal = CS_STR("ann"), .actor = CS_STR("key")};
     assert_int_equal(found(f, &like), 0);
     memset(like.binding, 1, 32);
     assert_int_equal(found(f, &like), 1); /* no session */
@@ -414,6 +416,9 @@ static void grants_are_found_by_what_they_are_for(void **state)
     like.tool = CS_STR("send");
     assert_int_equal(found(f, &like), 1);
     assert_str_is(granted.arguments, "{\"to\":\"a\"}");
+    like.actor = CS_STR("agent");
+    assert_int_equal(found(f, &like), 0);
+    like.actor = CS_STR("key");
     like.principal = CS_STR("eve");
     assert_int_equal(found(f, &like), 0);
     like.principal = CS_STR("ann");

@@ -22,6 +22,20 @@ static int get(struct fixture *f, const char *id, const char *tenant, uint64_t o
     return F(f, cs_store_artifact_get, f_artifacts, cs_str(tenant), cs_str(id), offset, max);
 }
 
+/* What had come in when it was made comes with it. */
+static void labels_stay_with_it(void **state)
+{
+    struct fixture *f = *state;
+    const struct cs_artifact_row row = {.id = CS_STR("art_1"),
+                                        .tenant = CS_STR("default"),
+                                        .execution = CS_STR("exec_1"),
+                                        .name = CS_STR("n"),
+                                        .came = CS_STR("[{\"labels\":3}]")};
+    assert_int_equal(F(f, cs_store_artifact_add, f_artifacts, &row, CS_STR("x")), CS_OK);
+    assert_int_equal(get(f, "art_1", "default", 0, 1), CS_OK);
+    assert_str_is(f->artifacts[0].came, "[{\"labels\":3}]");
+}
+
 static int list(struct fixture *f, const char *session, const char *execution, size_t limit)
 {
     return F(f, cs_store_artifacts, f_artifacts, CS_STR("default"), cs_str(session),
@@ -249,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH(the_content_comes_back_whole_or_in_parts),
+        WITH(labels_stay_with_it),
         WITH(every_byte_is_content),
         WITH(equal_contents_are_one_file_of_ours_alone),
         WITH(another_tenants_artifact_is_none),

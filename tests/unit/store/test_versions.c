@@ -49,6 +49,9 @@ static void what_version_1_had_is_there(void **state)
     assert_int_equal(f->count, 2);
     assert_str_is(f->artifacts[0].kind, "stdout");
     assert_str_is(f->artifacts[1].kind, "result");
+    /* What had come in when it was made is not known. */
+    struct cs_str came = f->artifacts[1].came;
+    assert_non_null(memmem(came.at, came.len, "\"labels\":3", 10));
     assert_string_equal(f_sql(f, "SELECT bytes || ' ' || files FROM kept WHERE tenant = 'default'"),
                         "1300 2");
     /* Its number goes on where it was. */
@@ -89,6 +92,37 @@ static void every_older_version_becomes_this_one(void **state)
         assert_string_equal(f_sql(f, "SELECT count(*) FROM grants"), "0");
         assert_string_equal(f_sql(f, "SELECT count(*) FROM tools_seen"), "0");
     }
+}
+
+/* Of a grant for a tool nobody can tell which questions it was an answer to; one for a program is
+ * for whoever asked. */
+static const char version_6[] =
+    "INSERT INTO approvals (id, tenant, execution, session, principal, actor, kind, risk, binding,"
+    " scope, card_hash, state, created, expires, card) VALUES ('ap_1', 'default', 'x1', '', 'ann',"
+    " 'key', 'program', 'HIGH', zeroblob(32), zeroblob(32), zeroblob(32), 'approved', 1, 2, '{}');"
+    "INSERT INTO grants (id, tenant, principal, scope, session, binding, server, tool, definition,"
+    " created, expires, made_by, approval, arguments) VALUES"
+    " ('gr_p', 'default', 'ann', 'program', '', zeroblob(32), '', '', zeroblob(32), 1, 0, 'boss',"
+    "  'ap_1', ''),"
+    " ('gr_x', 'default', 'ann', 'program', '', zeroblob(32), '', '', zeroblob(32), 1, 0, 'boss',"
+    "  'ap_gone', ''),"
+    " ('gr_t', 'default', 'ann', 'tool', '', zeroblob(32), 'mail', 'send', zeroblob(32), 1, 0,"
+    "  'boss', 'ap_1', '{\"to\":\"[EMAIL_1]\"}');";
+
+static void grants_of_version_6_that_could_be_stretched_are_gone(void **state)
+{
+    struct fixture *f = *state;
+    f_close(f);
+    cs_dir_remove(AT_FDCWD, f->dir);
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    for (int v = 0; v < 6; v++)
+        f_sql(f, cs_migrations[v]);
+    f_sql(f, "PRAGMA user_version = 6");
+    f_sql(f, version_6);
+    f_open(f);
+    assert_string_equal(f_sql(f, "SELECT group_concat(id || ' ' || actor || bound) FROM grants"),
+                        "gr_p key");
+    assert_string_equal(f_sql(f, "SELECT id || bound FROM approvals"), "ap_1");
 }
 
 static int version(struct cs_db *db)
@@ -169,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(every_older_version_becomes_this_one),
         WITH(what_version_1_had_is_there),
+        WITH(grants_of_version_6_that_could_be_stretched_are_gone),
         CS_TEST(a_step_that_fails_leaves_the_version_before),
         CS_TEST(every_list_has_its_index),
     };

@@ -241,6 +241,27 @@ static void what_comes_later_is_young(void **state)
     assert_string_equal(standing(w, "send"), "known");
 }
 
+static void whoever_looks_ends_the_youth(void **state)
+{
+    struct world *w = *state;
+    restart(w, "[" TWO "]");
+    sql(w, "DELETE FROM tools_seen WHERE tool <> 'read'");
+    sql(w, "UPDATE tools_seen SET server_since = server_since - 600000, since = since - 600000");
+    restart(w, "[" ONE("sends") "," TWO "]");
+    assert_string_equal(standing(w, "send"), "young");
+    look(w, tool_of(w, "send"));
+    /* Whoever asks is told at once, not when it is looked the next time. */
+    bool ready = false;
+    cs_tools_look_again(w->tools);
+    cs_tools_await(w->tools, CS_STR("mail"), false, 15000, set_true, &ready);
+    until(w, &ready);
+    assert_string_equal(standing(w, "send"), "known");
+    cs_catalogue_unref(held);
+    held = NULL;
+    restart(w, "[" ONE("sends") "," TWO "]");
+    assert_string_equal(standing(w, "send"), "known");
+}
+
 static void another_entry_is_another_server(void **state)
 {
     struct world *w = *state;
@@ -321,6 +342,7 @@ int main(void)
         WITH(another_description_is_another_definition),
         WITH(the_same_in_other_words_is_the_same),
         WITH(what_comes_later_is_young),
+        WITH(whoever_looks_ends_the_youth),
         WITH(another_entry_is_another_server),
         WITH(whoever_began_before_the_change_hears_of_it),
         WITH(tools_may_be_closed_while_the_store_is_asked),
