@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import signal
 
 from guarding import RISKY, Waiting, entries, office, pending
@@ -50,12 +51,20 @@ def test_every_example_of_the_page_is_valid(t):
         t.equal((done.status, done.err), (0, ""), "line %d: %s" % (line, done.err))
 
 
+def test_what_the_page_explains_is_asked_about(t):
+    with open(os.path.join(DOCS, "policy.md")) as f:
+        lines = f.read().replace("\\\n", " ").split("\n")
+    calls = [shlex.split(line)[2:] for line in lines if line.startswith("    $ caisson policy explain --tool")]
+    t.equal([t.caisson(*argv).status for argv in calls], [3, 3])
+
+
 def test_what_is_built_in_is_a_policy(t):
     done = t.caisson("policy", "default")
     t.status(done, 0)
     rules = done.json()
     t.equal(rules["flows"], [{"from": ["private", "untrusted"], "to": ["egress"], "then": "ask"}])
     t.equal(rules["risk"]["then"]["HIGH"], "ask")
+    t.true("two programs" not in done.out, "it tells how to get round the guard")
     t.status(t.caisson("policy", "check", t.file("default.json", done.out)), 0)
 
 
