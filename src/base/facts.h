@@ -7,13 +7,19 @@
  *     {"language": "typescript",
  *      "facts": [{"kind": "import", "name": "node:fs", "line": 3, "column": 1,
  *                 "via": "static", "key": "", "module": "/workspace/a.ts"}, ...],
- *      "modules": 1, "source_bytes": 812, "modules_hash": "hex", "longest_line": 80,
- *      "truncated": true}
+ *      "modules": 1, "source_bytes": 812, "modules_hash": "hex",
+ *      "files": [{"name": "/workspace/a.ts", "bytes": 812, "lines": 40, "hash": "hex"}, ...],
+ *      "files_more": 3,
+ *      "places": [{"module": "/workspace/a.ts", "line": 3, "column": 1, "text": "...",
+ *                  "bytes_before": 0, "bytes_after": 0}, ...],
+ *      "longest_line": 80, "truncated": true}
  *
  * in the order of the text, each kind with equal name, via and key once, at its first place. `via`,
  * `key` and `module` are left out if empty; `module` is left out in the program itself; `truncated`
  * if all is there. `modules_hash` is the SHA-256 over the SHA-256 of each text that was loaded, in
- * the order of their paths, the program's own text without.
+ * the order of their paths, the program's own text without. `files` are those of them that nobody
+ * has generated, and `places` lines of theirs that something was noted in, for people, as far as
+ * there is room.
  */
 #ifndef CS_BASE_FACTS_H
 #define CS_BASE_FACTS_H
@@ -21,7 +27,8 @@
 /* clang-format off */
 /* kind, its word. What `name` (and `via`, `key`) hold:
  *
- * IMPORT      specifier as it is after folding; "*": it is not constant. via "static", "dynamic",
+ * IMPORT      specifier as it is after folding, without white space, its scheme and names of
+ *             packages in small letters; "*": it is not constant. via "static", "dynamic",
  *             "require"
  * CALL        member chain that is called or constructed, from a free name or an import on:
  *             "Deno.readTextFile", "node:fs.readFileSync", "fetch". A computed part that folding
@@ -33,23 +40,28 @@
  *             run time, of a file that programs can write, or of data:). via "constant": the text
  *             is known and was read too, once: its facts stand at the same place. Also without a
  *             call, where one of these is handed on
- * ENV         "process.env", "process.env.HOME", "Deno.env", "Bun.env", "import.meta.env"
+ * ENV         "process.env" (also if process as a whole is handed on), "process.env.HOME",
+ *             "Deno.env", "Bun.env", "import.meta.env"
  * DYNAMIC     a computed member of a global object or a module that folding does not reveal:
- *             "globalThis[*]", "process[*]"; "globalThis": it is handed on as a whole
+ *             "globalThis[*]", "process[*]"; "globalThis": it is handed on as a whole;
+ *             "function[*]", "[][*]": of a function, or of what has no members of its own
  * PROTOTYPE   "__proto__", "constructor.prototype"; via "set", if others are changed:
  *             "__proto__", "Object.prototype.x", "Array.prototype.map", "JSON.parse",
  *             "Object.setPrototypeOf", "Object.defineProperty" (on one of these)
  * STRING      a constant text of 3 bytes or more, after folding; "${}" stands where a part is not
- *             constant. via: how it came about if not plainly: "template", "concat", "escape",
+ *             constant. Also what regular expressions and literals in types say, and the words of
+ *             a command in a list, with spaces between them. via: how it came about if not plainly: "template", "concat", "escape",
  *             "join", "replace", "reverse", "charcode", "base64" (hex too): the strangest of
  *             them. key: the name that it is assigned to, if any. A long one comes in pieces that
  *             overlap, all but the last with "+cut" behind their via
- * COMMENT     its text, without the marks; long ones as with STRING
+ * COMMENT     its text, without the marks; long ones as with STRING. Also the line "#!", and names
+ *             that are sentences, as words
  * INVISIBLE   "U+202E": a character that is not seen, or turns the text around, and is not where
  *             emoji or scripts need it (base/visible.h). via "comment", "string", "code"
  * ESCAPE      an identifier that is written with escapes: the name it really is
  * LOOP        an evident endless one: "while(true)", "for(;;)", "do-while(true)": no break, return,
- *             throw, await or yield in it
+ *             throw, await or yield in it, and the condition always holds; with await, if only a
+ *             variable that nobody sets would end it. "recursion": a function that only calls itself
  * TOOL        "server.tool", "server.*", "*": which can be reached. via "import", "chain", "alias"
  * PERMISSION  "filesystem.read", "filesystem.write", "network", "process", "environment"
  * FLOW        "crm.find > mail.send": what the first answers can get into arguments of the second

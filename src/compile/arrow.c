@@ -115,9 +115,11 @@ static void arrow_body(struct cs_parser *p, bool async, uint32_t parameters)
     if (p->tok.kind == T_LBRACE) {
         cs_function_body(p, async ? FN_ASYNC : 0);
     } else {
-        uint32_t mark = p->cands.len;
+        uint32_t mark = p->cands.len, start = p->tok.start;
         cs_assign(p);
         cs_returned(p, p->val);
+        if (p->nodes.at[p->node].kind == NODE_CALL && p->nodes.at[p->node].pos == start)
+            p->nodes.at[p->node].flags |= NODE_FIRST;
         p->returns = 1;
         p->returned = p->node;
         p->cands.len = mark;

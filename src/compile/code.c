@@ -214,7 +214,7 @@ static bool usual(struct cs_str s)
         if ((unsigned char)s.at[i] <= 0x20 || s.at[i] == 127 || s.at[i] != small(s.at[i]))
             return false;
     }
-    return s.len > 0 && s.at[s.len - 1] != '/';
+    return s.len > 0 && s.at[s.len - 1] != '/' && !cs_str_starts(s, "node:node:");
 }
 
 struct cs_str cs_specifier(struct cs_parser *p, struct cs_str name)

@@ -39,6 +39,7 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .binds = p->binds.len,
         .writes = p->writes.len,
         .takes = p->takes.len,
+        .pushes = p->pushes.len,
         .seen = p->seen.len,
         .seen_end = p->seen_end,
         .node = p->node,
@@ -50,6 +51,7 @@ void cs_mark(struct cs_parser *p, struct cs_mark *m)
         .endless = p->endless.len,
         .fn = p->fn,
         .branch = p->branch,
+        .fn_branch = p->fn_branch,
         .returns = p->returns,
         .returned = p->returned,
         .dead = p->dead,
@@ -82,6 +84,7 @@ void cs_forget(struct cs_parser *p, const struct cs_mark *m)
     p->binds.len = m->binds;
     p->writes.len = m->writes;
     p->takes.len = m->takes;
+    p->pushes.len = m->pushes;
     p->node = 0;
     p->cands.len = m->cands;
     p->props.len = m->props;
@@ -104,6 +107,7 @@ static void give_up(struct cs_parser *p, const struct cs_mark *m)
     p->ctor_scope = m->ctor_scope;
     p->fn = m->fn;
     p->branch = m->branch;
+    p->fn_branch = m->fn_branch;
     p->returns = m->returns;
     p->returned = m->returned;
     p->dead = m->dead;
@@ -183,6 +187,7 @@ static void parser_done(struct cs_parser *p)
     free(p->binds.at);
     free(p->writes.at);
     free(p->takes.at);
+    free(p->pushes.at);
     free(p->links.at);
     free(p->seen.at);
     free(p->hidden.at);
@@ -209,6 +214,7 @@ static void read_all(struct cs_parser *p, struct cs_span code, struct cs_compile
         while (end < p->len && p->src[end] != '\n' && p->src[end] != '\r')
             end++;
         cs_blank(p, start, end);
+        cs_note_seen(p, start, end, K_NONE);
         start = end;
     }
     cs_nodes_init(p);

@@ -166,7 +166,7 @@ static struct value of_variable(struct cond *c, const struct cs_ref *r)
     if (cs_fold_counter(p, r->decl - 1, &start))
         return number(how == SHRINKS ? -HUGE_VAL : start, how == GROWS ? HUGE_VAL : start);
     uint32_t once = p->decls.at[r->decl - 1].once;
-    return how || !once ? unknown(c) : of_once(c, once);
+    return how || !once || cs_fold_open(p, r->decl - 1) ? unknown(c) : of_once(c, once);
 }
 
 static struct value of_expression(struct cond *c);

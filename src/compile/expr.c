@@ -448,6 +448,11 @@ static void call(struct cs_parser *p, struct operand *o)
         *CS_PUSH(&p->stack) = p->node;
         p->list = cs_node_list(p, mark);
     }
+    uint32_t of = p->nodes.at[o->node].a;
+    if (p->nodes.at[o->node].kind == NODE_MEMBER && p->nodes.at[o->node].b == K_push &&
+        p->nodes.at[of].kind == NODE_REF)
+        *CS_PUSH(&p->pushes) = (struct cs_push){
+            .ref = p->nodes.at[of].a, .list = p->list, .pos = p->prev_end, .branch = p->branch};
     part(p, o, NODE_CALL, p->list, at);
     o->val = cs_val(p, VAL_CALL, callee, args, o->start);
 }

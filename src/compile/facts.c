@@ -92,9 +92,8 @@ void cs_fact_add(struct cs_parser *p, int kind, struct cs_str name, const char *
     add(p->listing, f);
 }
 
-/* A text of any length: in pieces that overlap, so that nothing hides behind the cut. */
-static void add_text(struct cs_parser *p, enum cs_fact_kind kind, struct cs_str text,
-                     const char *via, struct cs_str key, uint32_t pos)
+void cs_text_add(struct cs_parser *p, enum cs_fact_kind kind, struct cs_str text, const char *via,
+                 struct cs_str key, uint32_t pos)
 {
     while (text.len > CS_FACT_NAME_BYTES && !p->listing->cut) {
         cs_fact_add(p, kind, text, via, key, pos);
@@ -119,8 +118,8 @@ static void string_fact(struct cs_parser *p, uint32_t node)
     const struct cs_node *n = &p->nodes.at[node];
     if (v.sort != FOLD_TEXT || v.len < 3)
         return;
-    add_text(p, CS_FACT_STRING, cs_strn(v.text, v.len), vias[v.via], p->names.at[n->key].text,
-             n->pos);
+    cs_text_add(p, CS_FACT_STRING, cs_strn(v.text, v.len), vias[v.via], p->names.at[n->key].text,
+                n->pos);
 }
 
 static void seen_facts(struct cs_parser *p)
@@ -132,6 +131,11 @@ static void seen_facts(struct cs_parser *p)
             continue;
         }
         uint32_t start = s->start + 2, end = s->end;
+        if (p->src[s->start] == '\'' || p->src[s->start] == '"') {
+            cs_text_add(p, CS_FACT_STRING, cs_strn(p->src + start - 1, end - start), "", CS_STR(""),
+                        s->start);
+            continue;
+        }
         if (p->src[s->start + 1] == '*')
             end -= 2;
         while (start < end && (unsigned char)p->src[start] <= ' ')
@@ -139,8 +143,8 @@ static void seen_facts(struct cs_parser *p)
         while (start < end && (unsigned char)p->src[end - 1] <= ' ')
             end--;
         if (start < end)
-            add_text(p, CS_FACT_COMMENT, cs_strn(p->src + start, end - start), "", CS_STR(""),
-                     s->start);
+            cs_text_add(p, CS_FACT_COMMENT, cs_strn(p->src + start, end - start), "", CS_STR(""),
+                        s->start);
     }
     static const char *const insides[] = {
         [INSIDE_CODE] = "code", [INSIDE_STRING] = "string", [INSIDE_COMMENT] = "comment"};
@@ -178,7 +182,8 @@ static void env_fact(struct cs_parser *p, uint32_t link, uint32_t pos)
 /* What a program should not look up by a name that nobody knows. */
 static bool delicate(const struct cs_parser *p, uint32_t link)
 {
-    static const char *const names[] = {"process", "Deno", "Bun", "require", "module"};
+    static const char *const names[] = {"process", "Deno",     "Bun",    "require",
+                                        "module",  "Function", "Object", "Reflect"};
     const struct cs_link *l = &p->links.at[link];
     if (l->up || l->root == ROOT_ANY)
         return false;
@@ -219,8 +224,14 @@ static void member_fact(struct cs_parser *p, uint32_t node, uint32_t link)
 {
     const struct cs_node *n = &p->nodes.at[node];
     const struct cs_link *l = &p->links.at[link];
-    if (l->root == ROOT_ANY)
+    if (l->root == ROOT_ANY) {
+        /* The maker of functions is given to somebody. */
+        bool maker = l->parts == 1 && l->atom == K_constructor && n->kind != NODE_REF &&
+                     !(n->flags & (NODE_COMPARED | NODE_BOUND | NODE_WRITTEN));
+        if (maker && cs_fold_node(p, n->a).sort == FOLD_FUNC)
+            cs_fact_add(p, CS_FACT_CODE, CS_STR("constructor"), "", CS_STR(""), n->pos);
         return;
+    }
     if (!(n->flags & (NODE_COMPARED | NODE_BOUND)) && l->up == 0 && l->root == ROOT_FREE) {
         const char *code = cs_code_maker(p, link);
         if (code)
@@ -268,7 +279,8 @@ static void unknown_of_function(struct cs_parser *p, const struct cs_node *n)
     struct cs_folded key = cs_fold_node(p, n->b);
     bool function = cs_fold_node(p, n->a).sort == FOLD_FUNC;
     bool empty = (of->kind == NODE_ARRAY || of->kind == NODE_OBJECT) && of->b == 0;
-    if ((function || empty) && n->b && key.sort != FOLD_TEXT && key.sort != FOLD_NUMBER)
+    bool known = (key.sort == FOLD_TEXT && !key.partial) || key.sort == FOLD_NUMBER;
+    if ((function || empty) && n->b && !known)
         cs_fact_add(p, CS_FACT_DYNAMIC, function ? CS_STR("function[*]") : CS_STR("[][*]"), "",
                     CS_STR(""), n->pos);
 }
@@ -289,9 +301,22 @@ static void node_facts(struct cs_parser *p, uint32_t node)
     case NODE_NEW:
         call_fact(p, node);
         string_fact(p, node);
+        cs_text_facts(p, node);
+        return;
+    case NODE_REGEX:
+    case NODE_ARRAY:
+    case NODE_OBJECT:
+        cs_text_facts(p, node);
         return;
     case NODE_IMPORT:
         cs_import_call(p, node);
+        return;
+    case NODE_FUNC:
+        if (!(p->nodes.at[n.a].flags & NODE_FIRST))
+            return;
+        v = cs_fold_node(p, p->nodes.at[n.a].a);
+        if (v.sort == FOLD_FUNC && v.node == node)
+            cs_fact_add(p, CS_FACT_LOOP, CS_STR("recursion"), "", CS_STR(""), n.pos);
         return;
     case NODE_EXTENDS:
         v = cs_fold_node(p, n.a);
@@ -306,7 +331,7 @@ static void node_facts(struct cs_parser *p, uint32_t node)
         v = cs_fold_node(p, node);
         if (n.kind != NODE_REF)
             cs_prototype_member(p, node);
-        else if (v.sort == FOLD_TEXT && cs_fold_gathered(p, node))
+        else if (v.sort == FOLD_TEXT && (v.via || v.partial) && cs_fold_gathered(p, node))
             string_fact(p, node);
         if (n.kind == NODE_INDEX && v.sort == FOLD_NONE)
             unknown_of_function(p, &n);
@@ -362,6 +387,8 @@ void cs_facts(struct cs_parser *p, struct cs_compiled *out)
     for (uint32_t i = 1; i < count; i++)
         node_facts(p, i);
     seen_facts(p);
+    for (uint32_t i = 0; i < p->decls.len; i++)
+        cs_name_fact(p, p->decls.at[i].atom, p->decls.at[i].pos);
     cs_reach(p);
     settle(p, &listing);
     p->listing = NULL;

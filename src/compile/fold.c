@@ -8,27 +8,6 @@
 
 #include "compile/fold.h"
 
-#define TAKE_DEEP 16 /* patterns in each other that are taken apart */
-
-struct cs_folder {
-    struct cs_folded *values;
-    uint8_t *state; /* of each node */
-    struct variable {
-        uint32_t first;   /* its values: index + 1 in binds, then next */
-        uint32_t values;  /* how many */
-        uint32_t changes; /* besides */
-        uint32_t branch;  /* where it is declared and set */
-        bool shared;      /* what it holds may be changed by others, or in parts */
-        bool scattered;   /* it is set elsewhere too */
-        bool pushed;      /* elements are only put behind the last */
-    } * variables;        /* of each declaration */
-    uint32_t bytes, steps, depth;
-    uint32_t gather_bytes, apply_nodes, applying;
-    bool cut;
-};
-
-enum { UNKNOWN, BUSY, DONE, FIXED };
-
 static const struct cs_folded nothing;
 
 bool cs_fold_cut(const struct cs_parser *p)
@@ -208,6 +187,21 @@ static struct cs_folded any_of(struct cs_parser *p, const struct cs_folded *list
     return (struct cs_folded){.sort = FOLD_ANY, .partial = open, .len = n, .list = to};
 }
 
+/* The texts that a value may be, behind the others; true: it may be something else. */
+static bool gather_texts(struct cs_folded v, struct cs_folded *texts, uint32_t *n)
+{
+    const struct cs_folded *from = v.sort == FOLD_ANY ? v.list : &v;
+    uint32_t count = v.sort == FOLD_ANY ? v.len : 1;
+    bool open = v.sort == FOLD_ANY && v.partial;
+    for (uint32_t i = 0; i < count; i++) {
+        bool text = from[i].sort == FOLD_TEXT && !from[i].partial && *n < CS_BINDS_FOLLOWED;
+        open |= !text;
+        if (text)
+            texts[(*n)++] = from[i];
+    }
+    return open;
+}
+
 /* Some element of a list, as a loop over it gives them. */
 static struct cs_folded some_of(struct cs_parser *p, struct cs_folded list)
 {
@@ -241,37 +235,64 @@ static struct cs_folded of_import(struct cs_parser *p, uint32_t spec)
 static bool empty(const struct cs_parser *p, uint32_t node)
 {
     const struct cs_node *n = &p->nodes.at[node];
-    return n->kind == NODE_HOLE && n->a == 0 && p->folder->state[node] != FIXED;
+    return n->kind == NODE_HOLE && n->a == 0 && p->folder->state[node] != FOLD_FIXED;
 }
 
-/* What the variable was set to last, before `pos`; 0: not yet. */
-static uint32_t last_value(const struct cs_parser *p, const struct variable *var, uint32_t pos)
+/*
+ * What the variable was set to last, before `pos`; 0: not yet. Uses come in the order of the text,
+ * so the search goes on where the last one ended.
+ */
+static uint32_t last_value(struct cs_parser *p, struct cs_variable *var, uint32_t pos)
 {
-    uint32_t last = 0;
-    for (uint32_t i = var->first; i; i = p->binds.at[i - 1].next) {
-        if (p->binds.at[i - 1].pos <= pos && !empty(p, p->binds.at[i - 1].node))
-            last = p->binds.at[i - 1].node;
-    }
-    return last;
+    uint32_t i = var->cursor && p->binds.at[var->cursor - 1].pos <= pos ? var->cursor : var->first;
+    for (; i && p->binds.at[i - 1].pos <= pos && cs_fold_steps(p, 1); i = p->binds.at[i - 1].next)
+        var->cursor = i;
+    return var->cursor && p->binds.at[var->cursor - 1].pos <= pos
+               ? p->binds.at[var->cursor - 1].node
+               : 0;
 }
 
 /* The value that a use sees, if it is set in one place after the other, and nowhere else. */
 static bool value_here(struct cs_parser *p, const struct cs_ref *r, struct cs_folded *v)
 {
     const struct cs_decl *d = &p->decls.at[r->decl - 1];
-    const struct variable *var = &p->folder->variables[r->decl - 1];
+    struct cs_variable *var = &p->folder->variables[r->decl - 1];
     if (var->values < 2 || var->changes || var->scattered ||
-        p->scopes.at[r->scope].function != p->scopes.at[d->scope].function ||
-        !cs_fold_steps(p, var->values))
+        p->scopes.at[r->scope].function != p->scopes.at[d->scope].function)
         return false;
     *v = cs_fold_node(p, last_value(p, var, r->start));
     return v->sort == FOLD_TEXT || v->sort == FOLD_NUMBER || v->sort == FOLD_CHAIN;
 }
 
+/* A list with what was put behind its elements before it is used here. */
+static struct cs_folded pushed(struct cs_parser *p, struct cs_folded v,
+                               const struct cs_variable *var, const struct cs_ref *r)
+{
+    uint32_t len = v.len;
+    for (uint32_t i = var->pushes; i; i = p->pushes.at[i - 1].next)
+        len += cs_list_len(p, p->pushes.at[i - 1].list);
+    if (!cs_fold_steps(p, len))
+        return nothing;
+    struct cs_folded *list = cs_arena_alloc(&p->scratch, (len + 1) * sizeof *list);
+    if (v.len)
+        memcpy(list, v.list, v.len * sizeof *list);
+    for (uint32_t i = var->pushes; i && p->pushes.at[i - 1].pos <= r->start;
+         i = p->pushes.at[i - 1].next) {
+        uint32_t args = p->pushes.at[i - 1].list, n = cs_list_len(p, args);
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t node = cs_list_at(p, args, k);
+            v.partial |= (node & CS_SPREAD) != 0;
+            list[v.len++] = cs_fold_node(p, node & ~CS_SPREAD);
+        }
+    }
+    v.list = list;
+    return v;
+}
+
 static struct cs_folded of_variable(struct cs_parser *p, const struct cs_ref *r)
 {
     uint32_t looked = 0, n = 0;
-    const struct variable *var = &p->folder->variables[r->decl - 1];
+    const struct cs_variable *var = &p->folder->variables[r->decl - 1];
     struct cs_folded texts[CS_BINDS_FOLLOWED], v;
     bool clear = var->values == 1 && var->changes == 0, open = var->changes > 0;
     if (value_here(p, r, &v))
@@ -283,13 +304,10 @@ static struct cs_folded of_variable(struct cs_parser *p, const struct cs_ref *r)
         v = cs_fold_node(p, node);
         /* A variable that changes is no constant, but may be what any of its values is. */
         v.partial |= var->shared && (v.sort == FOLD_LIST || v.sort == FOLD_OBJECT);
-        if (clear || v.sort == FOLD_CHAIN || p->folder->state[node] == FIXED)
-            return v;
+        if (clear || v.sort == FOLD_CHAIN || p->folder->state[node] == FOLD_FIXED)
+            return var->pushes && v.sort == FOLD_LIST ? pushed(p, v, var, r) : v;
         looked++;
-        if (v.sort == FOLD_TEXT && !v.partial)
-            texts[n++] = v;
-        else
-            open = true;
+        open |= gather_texts(v, texts, &n);
     }
     return any_of(p, texts, n, open || n < var->values);
 }
@@ -435,22 +453,11 @@ static struct cs_folded of_template(struct cs_parser *p, uint32_t list)
 static struct cs_folded of_either(struct cs_parser *p, const struct cs_node *v)
 {
     struct cs_folded a = cs_fold_node(p, v->a), b = cs_fold_node(p, v->b), all[CS_BINDS_FOLLOWED];
-    const struct cs_folded both[] = {a, b};
     uint32_t n = 0;
-    bool open = false;
     if (a.sort == FOLD_CHAIN || b.sort == FOLD_CHAIN)
         return a.sort == FOLD_CHAIN ? a : b;
-    for (int i = 0; i < 2; i++) {
-        const struct cs_folded *from = both[i].sort == FOLD_ANY ? both[i].list : &both[i];
-        uint32_t count = both[i].sort == FOLD_ANY ? both[i].len : 1;
-        open |= both[i].sort == FOLD_ANY && both[i].partial;
-        for (uint32_t k = 0; k < count; k++) {
-            bool text = from[k].sort == FOLD_TEXT && !from[k].partial && n < CS_COUNT(all);
-            open |= !text;
-            if (text)
-                all[n++] = from[k];
-        }
-    }
+    bool open = gather_texts(a, all, &n);
+    open |= gather_texts(b, all, &n);
     return any_of(p, all, n, open);
 }
 
@@ -533,123 +540,17 @@ static struct cs_folded find(struct cs_parser *p, uint32_t node)
 struct cs_folded cs_fold_node(struct cs_parser *p, uint32_t node)
 {
     struct cs_folder *f = p->folder;
-    if (f->state[node] != UNKNOWN)
+    if (f->state[node] != FOLD_UNKNOWN)
         return f->values[node];
     if (f->depth > CS_FOLD_DEPTH)
         return nothing;
-    f->state[node] = BUSY;
+    f->state[node] = FOLD_BUSY;
     f->depth++;
     struct cs_folded v = find(p, node);
     f->depth--;
     f->values[node] = v;
-    f->state[node] = DONE;
+    f->state[node] = FOLD_DONE;
     return v;
-}
-
-static void bind(struct cs_parser *p, uint32_t bind)
-{
-    struct cs_bound *b = &p->binds.at[bind];
-    struct variable *var = &p->folder->variables[b->decl];
-    const struct cs_node *hole = &p->nodes.at[b->node];
-    var->scattered |= var->first && var->branch != b->branch;
-    var->branch = b->branch;
-    b->next = var->first;
-    var->first = bind + 1;
-    if (hole->kind == NODE_HOLE)
-        var->changes += (hole->flags & NODE_MAYBE) != 0;
-    var->values += hole->kind != NODE_HOLE || hole->a != 0;
-}
-
-/* The parts of a pattern, each bound to its part of what is taken apart. */
-static void take(struct cs_parser *p, struct cs_take t, unsigned deep)
-{
-    struct cs_node n = p->nodes.at[t.target];
-    uint32_t count = cs_list_len(p, n.kind == NODE_OBJECT || n.kind == NODE_ARRAY ? n.b : 0);
-    if (n.kind == NODE_REF) {
-        uint32_t decl = p->refs.at[n.a].decl;
-        if (!decl)
-            return;
-        if (!(p->refs.at[n.a].flags & REF_DEAD) && p->folder->variables[decl - 1].changes)
-            p->folder->variables[decl - 1].changes--;
-        *CS_PUSH(&p->binds) =
-            (struct cs_bound){.decl = decl - 1, .node = t.from, .pos = t.pos, .branch = t.branch};
-        return;
-    }
-    if (n.kind == NODE_ASSIGN) {
-        /* The default has been assigned where it stands, unless this is a parameter. */
-        struct cs_take with = t;
-        struct cs_node to = p->nodes.at[n.a];
-        with.target = n.a;
-        if (to.kind == NODE_ASSIGN)
-            return;
-        take(p, with, deep);
-        with.from = n.b;
-        if (to.kind == NODE_REF && p->refs.at[to.a].flags & REF_DEAD)
-            take(p, with, deep);
-        return;
-    }
-    p->nodes.at[t.target].flags |= NODE_WRITTEN;
-    for (uint32_t i = 0; i < count && deep < TAKE_DEEP; i++) {
-        uint32_t key = K_NONE, value = cs_list_at(p, n.b, i);
-        struct cs_take part = t;
-        if (n.kind == NODE_OBJECT) {
-            key = value;
-            value = cs_list_at(p, n.b, ++i);
-        }
-        part.target = value & ~CS_SPREAD;
-        uint32_t pos = p->nodes.at[part.target].pos;
-        if (!part.target)
-            continue;
-        if (value & CS_SPREAD)
-            part.from = cs_node(p, NODE_REST, t.from, 0, pos);
-        else if (n.kind == NODE_ARRAY)
-            part.from = cs_node(p, NODE_ELEMENT, t.from, i, pos);
-        else if (key & CS_SPREAD)
-            part.from = cs_node(p, NODE_INDEX, t.from, key & ~CS_SPREAD, pos);
-        else
-            part.from = key == K_NONE ? 0 : cs_node(p, NODE_MEMBER, t.from, key, pos);
-        take(p, part, deep + 1);
-    }
-}
-
-/* Methods that leave a list or object as it is. */
-static bool harmless(const struct cs_parser *p, uint32_t atom)
-{
-    static const struct cs_str names[] = {
-        CS_LIT("join"), CS_LIT("slice"),   CS_LIT("at"),      CS_LIT("map"),      CS_LIT("filter"),
-        CS_LIT("find"), CS_LIT("forEach"), CS_LIT("indexOf"), CS_LIT("includes"), CS_LIT("concat")};
-    for (size_t i = 0; i < CS_COUNT(names); i++) {
-        if (cs_str_eq(p->names.at[atom].text, names[i]))
-            return true;
-    }
-    return false;
-}
-
-/* The variable at the root of members may hold something else in them now. */
-static void share(struct cs_parser *p, uint32_t node)
-{
-    while (p->nodes.at[node].kind == NODE_MEMBER || p->nodes.at[node].kind == NODE_INDEX)
-        node = p->nodes.at[node].a;
-    const struct cs_node *n = &p->nodes.at[node];
-    if (n->kind == NODE_REF && p->refs.at[n->a].decl && !(p->refs.at[n->a].flags & REF_DEAD))
-        p->folder->variables[p->refs.at[n->a].decl - 1].shared = true;
-}
-
-static void find_shared(struct cs_parser *p)
-{
-    for (uint32_t i = 1; i < p->nodes.len; i++) {
-        const struct cs_node *n = &p->nodes.at[i];
-        bool member = n->kind == NODE_MEMBER || n->kind == NODE_INDEX;
-        if (n->kind == NODE_REF && !(n->flags & NODE_INNER))
-            share(p, i);
-        else if (member && (n->flags & NODE_WRITTEN))
-            share(p, n->a);
-        if (n->kind != NODE_CALL)
-            continue;
-        const struct cs_node *callee = &p->nodes.at[n->a];
-        if (callee->kind == NODE_INDEX || (callee->kind == NODE_MEMBER && !harmless(p, callee->b)))
-            share(p, callee->a);
-    }
 }
 
 void cs_fold_all(struct cs_parser *p)
@@ -660,29 +561,11 @@ void cs_fold_all(struct cs_parser *p)
     f->gather_bytes = CS_GATHER_BYTES;
     f->apply_nodes = CS_APPLY_ALL;
     f->variables = cs_arena_alloc(&p->scratch, (p->decls.len + 1) * sizeof *f->variables);
-    for (uint32_t i = 0; i < p->refs.len; i++) {
-        const struct cs_ref *r = &p->refs.at[i];
-        if ((r->flags & REF_WRITE) && r->decl)
-            f->variables[r->decl - 1].changes++;
-    }
-    for (uint32_t i = 0; i < p->writes.len; i++) {
-        struct cs_write w = p->writes.at[i];
-        uint32_t decl = p->refs.at[w.ref].decl;
-        if (!decl || (p->refs.at[w.ref].flags & REF_DEAD))
-            continue;
-        f->variables[decl - 1].changes--;
-        *CS_PUSH(&p->binds) =
-            (struct cs_bound){.decl = decl - 1, .node = w.node, .pos = w.pos, .branch = w.branch};
-    }
-    for (uint32_t i = 0; i < p->takes.len; i++)
-        take(p, p->takes.at[i], 0);
-    for (uint32_t i = p->binds.len; i-- > 0;)
-        bind(p, i);
+    cs_fold_variables(p);
     uint32_t n = p->nodes.len;
     f->values = cs_arena_alloc(&p->scratch, n * sizeof *f->values);
     f->state = cs_arena_alloc(&p->scratch, n);
-    find_shared(p);
-    f->state[0] = DONE;
+    f->state[0] = FOLD_DONE;
     for (uint32_t i = 1; i < n; i++) {
         const struct cs_node *v = &p->nodes.at[i];
         /* What stands left of a '+' is only asked for by what is right of it. */
@@ -708,13 +591,13 @@ struct cs_folded cs_fold_apply(struct cs_parser *p, uint32_t func, const struct 
     f->apply_nodes -= n + 8;
     memcpy(values, f->values + first, n * sizeof *values);
     memcpy(state, f->state + first, n);
-    memset(f->state + first, UNKNOWN, n);
+    memset(f->state + first, FOLD_UNKNOWN, n);
     for (uint32_t i = 0; i < params && i < count; i++) {
         uint32_t hole = cs_list_at(p, fn.b, i);
         if (hole & CS_SPREAD || args[i].sort == FOLD_NONE)
             continue;
         f->values[hole] = args[i];
-        f->state[hole] = FIXED;
+        f->state[hole] = FOLD_FIXED;
     }
     f->applying++;
     struct cs_folded v = cs_fold_node(p, fn.a);
@@ -751,9 +634,15 @@ bool cs_fold_gathered(const struct cs_parser *p, uint32_t node)
            p->folder->variables[decl - 1].values > 1;
 }
 
+bool cs_fold_open(const struct cs_parser *p, uint32_t decl)
+{
+    uint32_t i = p->folder->variables[decl].first;
+    return i && p->nodes.at[p->binds.at[i - 1].node].flags & NODE_MAYBE;
+}
+
 bool cs_fold_counter(struct cs_parser *p, uint32_t decl, double *number)
 {
-    const struct variable *var = &p->folder->variables[decl];
+    const struct cs_variable *var = &p->folder->variables[decl];
     uint32_t node = var->first ? p->binds.at[var->first - 1].node : 0;
     struct cs_folded v = cs_fold_node(p, node);
     if (v.sort != FOLD_NUMBER || p->nodes.at[node].flags & NODE_MAYBE)

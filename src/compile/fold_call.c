@@ -548,6 +548,12 @@ static struct cs_folded decoded(const struct cs_call *c)
     return base64(c, cs_call_arg(c, 0));
 }
 
+/* globalThis.valueOf() */
+static struct cs_folded global(const struct cs_call *c)
+{
+    return cs_fold_root(c->p, ROOT_FREE, K_globalThis);
+}
+
 static struct cs_folded required(const struct cs_call *c)
 {
     return cs_fold_root(c->p, ROOT_FREE, K_require);
@@ -576,6 +582,7 @@ static const struct {
     {CS_LIT("Reflect.getOwnPropertyDescriptor"), described},
     {CS_LIT("JSON.parse"), cs_fold_json},
     {CS_LIT("Map"), cs_fold_map},
+    {CS_LIT("valueOf"), global},
     {CS_LIT("Object"), text_or_list},
     {CS_LIT("atob"), decoded},
     {CS_LIT("Buffer.from"), buffer},
@@ -603,13 +610,10 @@ static struct cs_folded function(const struct cs_call *c, uint32_t link)
     return cs_requires(c->p, link) ? module_of(c) : nothing;
 }
 
-/* f.bind(...) is f, for our purposes, and globalThis.valueOf() globalThis. */
+/* f.bind(...) is f, for our purposes. */
 static bool is_itself(struct cs_parser *p, struct cs_link last)
 {
-    if (!last.up || last.atom == CS_PART_ANY)
-        return false;
-    struct cs_str name = p->names.at[last.atom].text;
-    return cs_str_is(name, "bind") || (cs_str_is(name, "valueOf") && cs_chain_global(p, last.up));
+    return last.up && last.atom != CS_PART_ANY && cs_str_is(p->names.at[last.atom].text, "bind");
 }
 
 /* The name of a method that is called; empty: it is none, or not constant. */

@@ -71,6 +71,7 @@ enum cs_node_flag {
     NODE_MAYBE = 16,   /* HOLE: only a default */
     NODE_BOUND = 32,   /* the value of a variable: its uses speak for it */
     NODE_GATHER = 64,  /* ADD: x += y, the same */
+    NODE_FIRST = 128,  /* CALL: it is what a function does first, whatever happens */
 };
 
 struct cs_node {
@@ -96,6 +97,13 @@ struct cs_bound {
 struct cs_write {
     uint32_t ref, node;
     uint32_t pos, branch; /* as above */
+};
+
+/* x.push(...), where x is one name. */
+struct cs_push {
+    uint32_t ref, list;
+    uint32_t pos, branch; /* as above */
+    uint32_t next;        /* after resolving: another one of the same variable, index + 1 */
 };
 
 /* A pattern that is assigned to: an array or object node, and what it takes apart. */
@@ -197,6 +205,8 @@ struct cs_folded cs_fold_apply(struct cs_parser *p, uint32_t func, const struct 
 struct cs_folded cs_fold_keyed(struct cs_parser *p, struct cs_folded object, struct cs_folded key);
 /* Value number i that the node may have, if it is a variable with several; else its only one. */
 bool cs_fold_each(struct cs_parser *p, uint32_t node, uint32_t i, struct cs_folded *v);
+/* A parameter, or what a loop sets. */
+bool cs_fold_open(const struct cs_parser *p, uint32_t decl);
 /* The number that a variable starts with. */
 bool cs_fold_counter(struct cs_parser *p, uint32_t decl, double *number);
 /* A use of a variable whose text came together in steps. */

@@ -3,7 +3,8 @@
 #include "compile/lex.h"
 #include "compile/parser.h"
 
-#define HIDDEN_MAX 1000
+#define HIDDEN_MAX      1000
+#define TYPE_TEXT_LEAST 18 /* of a literal in a type that is told */
 
 /* Eight bytes of ASCII. */
 static bool eight_ascii(const char *s)
@@ -41,6 +42,12 @@ void cs_note_inside(struct cs_parser *p, uint32_t start, uint32_t end, enum cs_i
     }
     for (; low < p->hidden.len && p->hidden.at[low].pos < end; low++)
         p->hidden.at[low].inside = (uint8_t)inside;
+}
+
+void cs_note_text(struct cs_parser *p)
+{
+    if (p->tok.end - p->tok.start >= TYPE_TEXT_LEAST)
+        cs_note_seen(p, p->tok.start, p->tok.end, K_NONE);
 }
 
 void cs_note_seen(struct cs_parser *p, uint32_t start, uint32_t end, uint32_t atom)

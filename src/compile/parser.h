@@ -37,7 +37,7 @@
     X(setTimeout) X(setInterval) X(process) X(exports) X(Deno) X(Bun) X(fetch) X(WebAssembly) \
     X(SharedArrayBuffer) X(XMLHttpRequest) X(Worker) X(ShadowRealm) X(window) X(document) \
     X(__dirname) X(__filename) X(__proto__) X($ns) X($export) X($go) X($import) X($meta) \
-    X($default) X(def) X(elif) X(None) X(lambda) X(print) X(pass)
+    X($default) X(def) X(elif) X(None) X(lambda) X(print) X(pass) X(push)
 /* clang-format on */
 
 enum cs_atom {
@@ -201,7 +201,7 @@ struct cs_merge {
     uint32_t group;      /* while linking: the first of the blocks it merges with */
 };
 
-/* A comment, or a name that is written with escapes, as the lexer saw it. */
+/* A comment, a string in a type, or a name that is written with escapes, as the lexer saw it. */
 struct cs_seen {
     uint32_t start, end;
     uint32_t atom; /* of a name; 0: a comment */
@@ -273,8 +273,8 @@ enum cs_st {
 struct cs_mark {
     struct cs_token tok;
     uint32_t prev_end, edits, refs, decls, scopes, specs, reqs, exports, aliases, homes, merges,
-        nodes, lists, stack, binds, writes, takes, cands, props, vals, endless;
-    uint32_t seen, seen_end, node, from, own_this, fn, branch, returns, returned, dead;
+        nodes, lists, stack, binds, writes, takes, pushes, cands, props, vals, endless;
+    uint32_t seen, seen_end, node, from, own_this, fn, branch, fn_branch, returns, returned, dead;
     struct cs_loop *loops;
     uint32_t scope, ctx, depth, ns, ns_scope, super_end, ctor_scope;
 };
@@ -326,6 +326,7 @@ struct cs_parser {
     CS_VEC(struct cs_bound) binds;
     CS_VEC(struct cs_write) writes;
     CS_VEC(struct cs_take) takes;
+    CS_VEC(struct cs_push) pushes;
     CS_VEC(struct cs_link) links;
     CS_VEC(struct cs_seen) seen;
     CS_VEC(struct cs_hidden) hidden;
@@ -336,6 +337,7 @@ struct cs_parser {
     uint32_t assigned;        /* node that was assigned to last */
     uint32_t branch;          /* number of the body that may run or not, and is being read */
     uint32_t branches;        /* so far */
+    uint32_t fn_branch;       /* that of the function being read */
     uint32_t dead;            /* statements around that never run */
     uint32_t returns;         /* of the function being read, */
     uint32_t returned;        /* and the node of the last */
@@ -604,6 +606,8 @@ void cs_note_hidden(struct cs_parser *p, uint32_t start);
 /* [start, end) is a string or a comment, if something in it is hidden. */
 void cs_note_inside(struct cs_parser *p, uint32_t start, uint32_t end, enum cs_inside inside);
 void cs_note_seen(struct cs_parser *p, uint32_t start, uint32_t end, uint32_t atom);
+/* The current string stands in a type. */
+void cs_note_text(struct cs_parser *p);
 
 /* fence.c */
 struct cs_span {

@@ -35,6 +35,16 @@ static void note(struct cs_parser *p, struct cs_str name, const char *via, uint3
     cs_fact_add(p, CS_FACT_PROTOTYPE, name, via, CS_STR(""), pos);
 }
 
+/* What is changed: from the prototype on, if the object is any. */
+static struct cs_str changed_name(struct cs_parser *p, uint32_t link)
+{
+    struct cs_str name = cs_chain_text(p, link);
+    const char *from = memmem(name.at, name.len, "__proto__", 9);
+    if (!from && cs_str_starts(name, "*."))
+        from = name.at + 2;
+    return from ? cs_strn(from, name.len - (size_t)(from - name.at)) : name;
+}
+
 void cs_prototype_member(struct cs_parser *p, uint32_t node)
 {
     static const char *const old[] = {"__defineGetter__", "__defineSetter__"};
@@ -51,13 +61,7 @@ void cs_prototype_member(struct cs_parser *p, uint32_t node)
     if (l->atom == K___proto__) {
         note(p, CS_STR("__proto__"), set ? "set" : "", n->at);
     } else if (set && shared(p, v.link)) {
-        struct cs_str name = cs_chain_text(p, v.link);
-        const char *from = memmem(name.at, name.len, "__proto__", 9);
-        if (!from && cs_str_starts(name, "*."))
-            from = name.at + 2;
-        if (from)
-            name = cs_strn(from, name.len - (size_t)(from - name.at));
-        note(p, name, "set", n->pos);
+        note(p, changed_name(p, v.link), "set", n->pos);
     } else if (l->up && p->links.at[l->up].atom == K_constructor &&
                cs_part_is(p, l->atom, "prototype")) {
         note(p, CS_STR("constructor.prototype"), "", n->at);
@@ -72,7 +76,8 @@ void cs_prototype_call(struct cs_parser *p, uint32_t node, uint32_t link)
                                         "Object.defineProperties",
                                         "Reflect.defineProperty",
                                         "Object.assign",
-                                        "Reflect.set"};
+                                        "Reflect.set",
+                                        "Reflect.deleteProperty"};
     struct cs_link l = p->links.at[link];
     if (l.parts != 1 || l.root != ROOT_FREE ||
         (!cs_part_is(p, p->links.at[l.up].atom, "Object") &&
@@ -86,6 +91,7 @@ void cs_prototype_call(struct cs_parser *p, uint32_t node, uint32_t link)
         /* Object.setPrototypeOf(this, ...) is what constructors of errors do. */
         bool own = p->nodes.at[target].kind == NODE_THIS && !p->nodes.at[target].a;
         if ((i < 2 && !own) || (v.sort == FOLD_CHAIN && shared(p, v.link)))
-            note(p, cs_str(names[i]), "set", p->nodes.at[node].pos);
+            note(p, i < 6 ? cs_str(names[i]) : changed_name(p, v.link), "set",
+                 p->nodes.at[node].pos);
     }
 }

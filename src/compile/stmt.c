@@ -316,6 +316,14 @@ static void try_statement(struct cs_parser *p)
         cs_syntax_error(p, start, "add catch (e) { } or finally { }", "try needs catch or finally");
 }
 
+/* The statement at pos is the first in its block. */
+static bool opens(const struct cs_parser *p, uint32_t pos)
+{
+    while (pos > 0 && (unsigned char)p->src[pos - 1] <= ' ')
+        pos--;
+    return pos > 0 && p->src[pos - 1] == '{';
+}
+
 static void return_statement(struct cs_parser *p)
 {
     if (!(p->ctx & CTX_RETURN))
@@ -324,12 +332,16 @@ static void return_statement(struct cs_parser *p)
                             ? "move it out of the namespace or static block"
                             : "a module has no result: use export",
                         "return is only possible in a function");
+    bool first = p->branch == p->fn_branch && p->returns == 0 && opens(p, p->tok.start);
     cs_loop_leave(p);
     cs_next(p);
     if (p->tok.kind != T_SEMI && p->tok.kind != T_RBRACE && p->tok.kind != T_EOF && !p->tok.nl) {
+        uint32_t start = p->tok.start;
         cs_restricted(p, cs_expr);
         cs_returned(p, p->val);
         p->returned = p->node;
+        if (first && p->nodes.at[p->node].kind == NODE_CALL && p->nodes.at[p->node].pos == start)
+            p->nodes.at[p->node].flags |= NODE_FIRST;
     }
     p->returns++;
     cs_semicolon(p);

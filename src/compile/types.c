@@ -50,6 +50,8 @@ void cs_skip_balanced(struct cs_parser *p)
             depth--;
         else if (p->tok.kind == T_LBRACE || p->tok.kind == T_LPAREN || p->tok.kind == T_LBRACK)
             open[depth++] = p->src[p->tok.start];
+        else if (p->tok.kind == T_STR)
+            cs_note_text(p);
         cs_next(p);
     } while (depth > 0);
 }
@@ -201,6 +203,9 @@ static void primary(struct cs_parser *p)
         cs_expect(p, T_NUM, "a number");
         break;
     case T_STR:
+        cs_note_text(p);
+        cs_next(p);
+        break;
     case T_NUM:
         cs_next(p);
         break;

@@ -73,6 +73,8 @@ uint32_t cs_fn_begin(struct cs_parser *p, struct cs_fn_state *s, uint32_t pos)
 {
     s->outer = p->fn;
     s->branch = cs_branch(p);
+    s->fn_branch = p->fn_branch;
+    p->fn_branch = p->branch;
     s->returns = p->returns;
     s->returned = p->returned;
     p->returns = p->returned = 0;
@@ -86,6 +88,7 @@ void cs_fn_end(struct cs_parser *p, const struct cs_fn_state *s)
     p->fn = s->outer;
     p->func_body = p->returns == 1 ? p->returned : 0;
     p->branch = s->branch;
+    p->fn_branch = s->fn_branch;
     p->returns = s->returns;
     p->returned = s->returned;
     cs_loop_end(p, &s->frame);

@@ -83,7 +83,7 @@ struct cs_endless {
 };
 
 struct cs_fn_state {
-    uint32_t outer, branch, returns, returned;
+    uint32_t outer, branch, fn_branch, returns, returned;
     struct cs_loop frame;
 };
 

@@ -10,7 +10,12 @@
  *     {"kind": "program" | "call", "execution_id", "session_id", "principal", "actor_type",
  *      "intent", "language", "risk": cs_verdict_json, "why": "one sentence: why it is asked",
  *      "rule": "risk.then.HIGH",
- *      "program": {"code", "code_hash", "inputs_preview", "modules_hash"},
+ *      "program": {"code" (64 KiB of it at most), "code_lines" (how many there are), "lines":
+ *                  [{"line": 701, "text", "marked"?, "bytes_before"?, "bytes_after"?}, ...] (around
+ *                  all that was found, wherever that is), "code_hash", "inputs_preview",
+ *                  "modules_hash", "files": [{"name", "bytes", "lines", "hash"}], "files_more"?,
+ *                  "file_lines": [{"file", "line", "text"?, "bytes_before"?, "bytes_after"?}] (of
+ *                  what it imports: those that something was found in)},
  *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
  *               "arguments" (as the program gave them, with tokens: an object; a text if it was
                cut), "definition_hash" (cs_tool_definition_hash), "definition_before"?},
@@ -93,8 +98,14 @@ void cs_approval_looked_data(struct cs_str server, struct cs_str tool,
 void cs_approval_json(const struct cs_approval_row *row, bool with_card, struct cs_buf *out);
 
 /* The card as a text of at most `bytes` bytes, for a form of the protocol or a chat: what, why,
- * findings, flows, the code or the call. Made visible. */
-void cs_approval_text(const struct cs_approval_row *row, size_t bytes, struct cs_buf *out);
+ * findings, flows, and unless it is `brief` the arguments, the inputs and the code. Made visible;
+ * no line of a program's looks like one of ours. What does not fit is left out, which is said; the
+ * lines that something was found in come first. */
+void cs_approval_text(const struct cs_approval_row *row, bool brief, size_t bytes,
+                      struct cs_buf *out);
+
+/* Where people see it: `public_url`, with or without a slash at its end, and the rest. */
+void cs_approval_url(const struct cs_approval_rules *rules, struct cs_str id, struct cs_buf *out);
 
 /* Hears of every question of this process when it is asked, and when it is over. One per runner. */
 struct cs_approval_watcher {

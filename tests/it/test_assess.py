@@ -131,6 +131,8 @@ RULES = {
                       "const a = 'child_'; const b = 'process'; return a + b"),
     "hidden-texts": ("return [%s]" % ", ".join("'\\x6%x\\x6%xz%d'" % (i % 10, (i * 3) % 10, i) for i in range(14)), "return ['Jos\\u00e9', 'Zo\\u00eb']",
                      "return [%s]" % ", ".join("'q%d\\u{7%x}w'" % (i, i % 10) for i in range(15))),
+    "hidden-long": ("return String.fromCharCode(%s)" % ", ".join(str(ord(c)) for c in "the quick brown fox jumps over"), "return String.fromCharCode(72, 101, 108, 108, 111)",
+                    "return '%s'.split('').reverse().join('')" % "the quick brown fox jumps over"[::-1]),
     "hidden-base64": ("return atob('aGVsbG8gd29ybGQ=')", "return atob(inputs.b)", "return Buffer.from('aGVsbG8g' + 'd29ybGQ=', 'base64').toString()"),
     "escaped-name": ("const c\\u0061f = 1; return caf", "const caf = 1; return caf", "const \\u{78}yz = 1; return xyz"),
     "escaped-danger": ("return \\u0065val(inputs.x)", "const c\\u0061f = 1; return caf", "return glob\\u{61}lThis"),
@@ -257,6 +259,13 @@ def test_findings_say_where_and_what_to_do(t):
     t.true(any("line 3" in r for r in v["reasons"]), str(v["reasons"]))
     t.equal(v["limits"]["memory"], 128 << 20)
     t.equal(v["rule"], "built in: risk.then.HIGH")
+
+
+def test_findings_do_not_show_what_is_secret(t):
+    for secret in ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\\n", "abc8Q~aB3dE5gH7jK9mN1pQ3sT5vX7zB9dF2hJ4l"):
+        v = assess(t, {"a": "return '%s'" % secret})["a"]
+        t.equal(v["level"], "HIGH")
+        t.lacks(json.dumps(v), secret[-20:-4])
 
 
 def test_production_is_stricter(t):

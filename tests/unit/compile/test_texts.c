@@ -78,7 +78,7 @@ static void comments_are_told_without_their_marks(void **state)
           {"/* a\n * b */", "a\n * b"}, {"//", ""}, {"/**/", ""}, {"/* same */ /* same */", "same"},
           {"'// not'; `/* not */`; /\\/\\/x/", ""}, {"f<T>(x /* in */); a < b // out", "in | out"},
           {"x ? (y /* here */) : z => 1", "here"}, {"interface A { /* there */ b: c }", "there"},
-          {"class A { abstract /* gone */ x: string }", "gone"}, {"#!/usr/bin/x\n1", ""},
+          {"class A { abstract /* gone */ x: string }", "gone"}, {"#!/usr/bin/x\n1", "/usr/bin/x"},
           {"`${ /* inside */ 1 }`", "inside"});
 }
 
