@@ -80,6 +80,10 @@ void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *
                         struct cs_str id, const struct cs_decision *decision,
                         cs_approval_decided *done, void *ctx);
 
+/* May a grant for this call have these arguments? As cs_decision has them; CS_INVALID: why not. */
+int cs_approval_arguments(const struct cs_approval_row *row, struct cs_str arguments,
+                          struct cs_err *err);
+
 /* What its arguments are compared with: "exact" exactly those, "these" those that it names, "any"
  * no matter; empty: of a program. In the arena. */
 struct cs_str cs_grant_match(const struct cs_grant_row *grant, struct cs_arena *arena);
