@@ -36,7 +36,7 @@ struct cs_deciding *cs_deciding_new(const struct cs_approval_row *row,
     struct cs_str *texts[] = {&d->row.id,        &d->row.tenant, &d->row.execution, &d->row.session,
                               &d->row.principal, &d->row.actor,  &d->row.kind,      &d->row.risk,
                               &d->row.card,      &d->row.state,  &d->row.answer,    &d->row.by,
-                              &d->row.channel,   &d->row.reason};
+                              &d->row.channel,   &d->row.reason, &d->row.bound};
     for (size_t i = 0; i < CS_COUNT(texts); i++)
         *texts[i] = keep(d, *texts[i]);
     if (given)
@@ -215,7 +215,7 @@ bool cs_deciding_line(struct cs_deciding *d, struct cs_str line, struct cs_choic
             d->state = ARGUMENTS;
         return false;
     }
-    if (cs_deciding_arguments(text, &err) < 0) {
+    if (cs_deciding_arguments(text, &err) < 0 || cs_approval_arguments(&d->row, text, &err) < 0) {
         wrong(&err);
         return false;
     }

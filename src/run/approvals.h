@@ -17,6 +17,8 @@
  *                  "file_lines": [{"file", "line", "text"?, "bytes_before"?, "bytes_after"?}] (of
  *                  what it imports: those that something was found in)},
  *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
+ *               "values": [{"argument": "to", "token": "[EMAIL_3]", "what": "EMAIL", "from":
+ *                           "web/fetch, call 2", "hint"?: "@corp.example"}], "values_cut"?,
  *               "arguments" (as the program gave them, with tokens: an object; a text if it was
                cut), "definition_hash" (cs_tool_definition_hash), "definition_before"?},
  *      "flows": [{"from": "crm/find", "call": 1, "labels": [...], "data": ["EMAIL x 3", ...],
@@ -79,6 +81,10 @@ typedef void cs_approval_decided(void *ctx, const struct cs_err *err,
 void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *rules,
                         struct cs_str id, const struct cs_decision *decision,
                         cs_approval_decided *done, void *ctx);
+
+/* May a grant for this call have these arguments? As cs_decision has them; CS_INVALID: why not. */
+int cs_approval_arguments(const struct cs_approval_row *row, struct cs_str arguments,
+                          struct cs_err *err);
 
 /* What its arguments are compared with: "exact" exactly those, "these" those that it names, "any"
  * no matter; empty: of a program. In the arena. */

@@ -162,6 +162,17 @@ static int grant_tool(struct deciding *d, const struct cs_approval_row *row, str
                           err);
 }
 
+int cs_approval_arguments(const struct cs_approval_row *row, struct cs_str arguments,
+                          struct cs_err *err)
+{
+    CS_AUTO_JSON struct cs_json card = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_grant_row grant = {0};
+    if (cs_json_parse(row->card, NULL, &card, err) < 0)
+        return -1;
+    return cs_bound_grant(row->bound, cs_json_root(&card), arguments, &arena, &grant, err);
+}
+
 static int until(struct deciding *d, int64_t now, int64_t *expires, struct cs_err *err)
 {
     int64_t wanted = d->decision.until ? d->decision.until : now + 30 * DAY_MS;
