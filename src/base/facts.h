@@ -7,13 +7,19 @@
  *     {"language": "typescript",
  *      "facts": [{"kind": "import", "name": "node:fs", "line": 3, "column": 1,
  *                 "via": "static", "key": "", "module": "/workspace/a.ts"}, ...],
- *      "modules": 1, "source_bytes": 812, "modules_hash": "hex", "longest_line": 80,
- *      "truncated": true}
+ *      "modules": 1, "source_bytes": 812, "modules_hash": "hex",
+ *      "files": [{"name": "/workspace/a.ts", "bytes": 812, "lines": 40, "hash": "hex"}, ...],
+ *      "files_more": 3,
+ *      "places": [{"module": "/workspace/a.ts", "line": 3, "column": 1, "text": "...",
+ *                  "bytes_before": 0, "bytes_after": 0}, ...],
+ *      "longest_line": 80, "truncated": true}
  *
  * in the order of the text, each kind with equal name, via and key once, at its first place. `via`,
  * `key` and `module` are left out if empty; `module` is left out in the program itself; `truncated`
  * if all is there. `modules_hash` is the SHA-256 over the SHA-256 of each text that was loaded, in
- * the order of their paths, the program's own text without.
+ * the order of their paths, the program's own text without. `files` are those of them that nobody
+ * has generated, and `places` lines of theirs that something was noted in, for people, as far as
+ * there is room.
  */
 #ifndef CS_BASE_FACTS_H
 #define CS_BASE_FACTS_H

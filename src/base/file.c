@@ -32,9 +32,11 @@ int cs_file_read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err)
     }
 }
 
-int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
+static int read_path(const char *path, bool regular, size_t max, struct cs_buf *out,
+                     struct cs_err *err)
 {
-    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0));
     if (fd < 0) {
         int missing = errno == ENOENT || errno == ENOTDIR;
         cs_fail_errno(err, "%s", path);
@@ -42,9 +44,22 @@ int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err
             err->code = CS_MISSING;
         return -1;
     }
+    if (regular && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+        return cs_fail(err, CS_INVALID, "%s: it is no file, but %s", path,
+                       S_ISDIR(st.st_mode) ? "a directory" : "a pipe or a device");
     if (cs_file_read_fd(fd, max, out, err) < 0)
         return cs_wrap(err, "%s", path);
     return 0;
+}
+
+int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
+{
+    return read_path(path, false, max, out, err);
+}
+
+int cs_file_read_regular(const char *path, size_t max, struct cs_buf *out, struct cs_err *err)
+{
+    return read_path(path, true, max, out, err);
 }
 
 int cs_file_write_fd(int fd, struct cs_str content)

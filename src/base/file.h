@@ -16,6 +16,8 @@
 
 /* Appends the file's content. CS_MISSING: there is none; CS_LIMIT: it is larger than `max`. */
 int cs_file_read(const char *path, size_t max, struct cs_buf *out, struct cs_err *err);
+/* The same of a file that is one: a pipe or a device is not waited for. */
+int cs_file_read_regular(const char *path, size_t max, struct cs_buf *out, struct cs_err *err);
 int cs_file_read_fd(int fd, size_t max, struct cs_buf *out, struct cs_err *err);
 
 int cs_file_write_fd(int fd, struct cs_str content); /* all of it; -1 with errno */

@@ -38,7 +38,7 @@ const char *cs_nearest(const char *word, const char *const *names, size_t count)
     size_t best_distance = NEAR_MAX + 1;
     for (size_t i = 0; i < count; i++) {
         size_t d = distance(word, names[i]);
-        if (d < best_distance && d < strlen(word)) {
+        if (d < best_distance && d < strlen(word) && 2 * d <= strlen(word) + 1) {
             best = names[i];
             best_distance = d;
         }

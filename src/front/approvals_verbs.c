@@ -23,6 +23,7 @@
 #define LIST_DEFAULT 50
 #define LIST_MOST    1000
 #define PAGE         100 /* the store gives no more at once that have cards */
+#define LOOK_MS      250 /* whether somebody else has answered what is on the terminal */
 
 struct approvals {
     const struct cs_verb *verb;
@@ -45,6 +46,9 @@ struct approvals {
     struct cs_buf rows;
     struct cs_table table;
     uv_signal_t interrupts[2];
+    uv_timer_t look;
+    bool looks;    /* it is open, */
+    bool answered; /* and nothing has to be looked for any more */
     int exit_status;
 };
 
@@ -61,6 +65,9 @@ static void approvals_done(struct approvals *a)
 static void end(struct approvals *a, int exit_status)
 {
     a->exit_status = exit_status;
+    a->answered = true;
+    if (a->looks && !uv_is_closing((uv_handle_t *)&a->look))
+        uv_close((uv_handle_t *)&a->look, NULL);
     cs_asking_close(a->asking);
     a->asking = NULL;
     for (size_t i = 0; i < CS_COUNT(a->interrupts); i++)
@@ -528,10 +535,48 @@ static void on_pressed(void *ctx, struct cs_str id, const struct cs_choice *choi
 {
     struct approvals *a = ctx;
     (void)id;
+    a->answered = true;
     if (choice->left)
         end(a, CS_EXIT_OK);
     else
         decide(a, choice, true);
+}
+
+/* --- somebody else may be first, or nobody in time --- */
+
+static void over(struct approvals *a, const struct cs_approval_row *row)
+{
+    CS_AUTO_BUF struct cs_buf how = {0};
+    struct cs_err err = {0};
+    bool expired = cs_str_is(row->state, "pending") || cs_str_is(row->state, "expired");
+    if (expired)
+        cs_buf_puts(&how, "it is expired: nobody answered in time");
+    else
+        cs_buf_printf(&how, "it is %.*s already", CS_STR_ARG(row->state));
+    if (!expired && row->by.len)
+        cs_buf_printf(&how, ", by %.*s (%.*s)", CS_STR_ARG(row->by), CS_STR_ARG(row->channel));
+    if (!expired && row->reason.len)
+        cs_buf_printf(&how, ": %.*s", CS_STR_ARG(row->reason));
+    cs_asking_settled(a->asking, row->id);
+    cs_fail(&err, CS_CONFLICT, "%s", cs_buf_cstr(&how));
+    end(a, cs_verb_failed(a->verb, &err));
+}
+
+static void on_looked(void *ctx, const struct cs_err *err, const struct cs_approval_row *rows,
+                      size_t count)
+{
+    struct approvals *a = ctx;
+    if (a->answered || err->code || !count) /* the next look, or the answer, will show */
+        return;
+    if (!cs_str_is(rows->state, "pending") || rows->expires <= cs_time_ms())
+        over(a, rows);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct approvals *a = timer->data;
+    if (!a->answered)
+        cs_store_approval_get(a->store, cs_str(a->tenant), id_of(a), on_looked, a);
 }
 
 static void on_to_decide(void *ctx, const struct cs_err *error, const struct cs_approval_row *rows,
@@ -558,8 +603,14 @@ static void on_to_decide(void *ctx, const struct cs_err *error, const struct cs_
     }
     a->asking = cs_asking_new(&a->loop, NULL, a);
     cs_asking_on_decision(a->asking, on_pressed);
-    if (cs_asking_approval(a->asking, row, &a->given, &err) < 0)
+    if (cs_asking_approval(a->asking, row, &a->given, &err) < 0) {
         end(a, cs_verb_failed(a->verb, &err));
+        return;
+    }
+    uv_timer_init(&a->loop, &a->look);
+    a->look.data = a;
+    a->looks = true;
+    uv_timer_start(&a->look, on_look, LOOK_MS, LOOK_MS);
 }
 
 static void approve(struct approvals *a)

@@ -208,7 +208,8 @@ static void decided(struct cs_asking *a, const struct cs_choice *choice)
 
 static void leave(struct cs_asking *a)
 {
-    const struct cs_choice choice = {.left = true};
+    const struct cs_choice choice = {.left = !cs_deciding_denied(a->first->deciding),
+                                     .answer = CS_APPROVE_DENY};
     decided(a, &choice);
 }
 
@@ -220,7 +221,7 @@ static void on_key(struct cs_asking *a)
     cs_buf_clear(&a->line);
     if (cs_deciding_key(a->first->deciding, key, &choice))
         decided(a, &choice);
-    else if (!cs_deciding_wants_key(a->first->deciding) || key == 'd')
+    else
         ask_now(a);
 }
 

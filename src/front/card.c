@@ -8,11 +8,10 @@
 #include "base/time.h"
 #include "base/visible.h"
 #include "front/text.h"
+#include "run/card_lines.h"
 #include "sandbox/limits.h"
 
 #define FINDINGS_SHORT 12
-#define AROUND         2 /* lines of code shown around one that is marked */
-#define MARKS_MOST     256
 #define ARGUMENTS_WIDE 200 /* columns of a line of code or arguments, without details */
 
 struct view {
@@ -234,33 +233,6 @@ static void put_findings(struct view *v, struct cs_json_val findings)
 
 /* --- code --- */
 
-struct marks {
-    uint32_t lines[MARKS_MOST];
-    size_t count;
-};
-
-static void find_marks(struct view *v, struct cs_json_val findings, struct marks *marks)
-{
-    struct cs_json_iter it = {0};
-    struct cs_json_val finding;
-    while (cs_json_next(findings, &it, NULL, &finding) && marks->count < MARKS_MOST) {
-        int64_t line = 0;
-        if (!text_of(v, finding, "module").len &&
-            cs_json_i64(cs_json_get(finding, "line"), &line) && line > 0 && line < UINT32_MAX)
-            marks->lines[marks->count++] = (uint32_t)line;
-    }
-}
-
-static bool near_mark(const struct marks *marks, uint32_t line, uint32_t around)
-{
-    for (size_t i = 0; i < marks->count; i++) {
-        uint32_t m = marks->lines[i];
-        if (line + around >= m && line <= m + around)
-            return true;
-    }
-    return false;
-}
-
 /* A line of foreign text; one that is very long is cut, and says so. */
 static void put_line(struct view *v, struct cs_str line)
 {
@@ -293,36 +265,46 @@ static void left_out(struct view *v, uint32_t lines)
 {
     if (!lines)
         return;
-    fprintf(v->f, "         %s... %u line%s not shown%s\n", style(v, "\033[2m"), lines,
+    fprintf(v->f, "         %s... %u line%s left out ...%s\n", style(v, "\033[2m"), lines,
             lines == 1 ? "" : "s", style(v, "\033[0m"));
     v->whole = false;
 }
 
-/* Short programs whole; of long ones what is marked, and what is around it. */
-static void put_code(struct view *v, struct cs_str code, const struct marks *marks)
+static void put_bytes(const struct view *v, const char *before, uint64_t bytes, const char *after)
 {
-    uint32_t count = lines_of(code), number = 0, hidden = 0;
-    bool all = v->details || count <= CS_CARD_LINES;
-    while (code.len) {
-        const char *end = memchr(code.at, '\n', code.len);
-        size_t len = end ? (size_t)(end - code.at) : code.len;
-        struct cs_str line = cs_strn(code.at, len);
-        len += end != NULL;
-        code = cs_strn(code.at + len, code.len - len);
-        number++;
-        bool marked = near_mark(marks, number, 0);
-        if (!all && !near_mark(marks, number, AROUND) && (marks->count || number > CS_CARD_LINES)) {
-            hidden++;
+    if (bytes)
+        fprintf(v->f, "%s%s... %" PRIu64 " bytes ...%s%s", style(v, "\033[2m"), before, bytes,
+                after, style(v, "\033[0m"));
+}
+
+static void put_code_line(struct view *v, const struct cs_card_line *line)
+{
+    bool marked = line->mark;
+    fprintf(v->f, "  %s%s%5u%s  ", style(v, marked ? "\033[1;31m" : "\033[2m"), marked ? ">" : " ",
+            line->number, style(v, "\033[0m"));
+    put_bytes(v, "", line->before, " ");
+    fputs(style(v, marked ? "\033[1m" : ""), v->f);
+    put(v, line->text);
+    fputs(style(v, marked ? "\033[0m" : ""), v->f);
+    put_bytes(v, " ", line->after, "");
+    fputc('\n', v->f);
+    v->whole = v->whole && !line->before && !line->after;
+}
+
+/* Short programs whole; of long ones what is marked, and what is around it. */
+static void put_code(struct view *v, const struct cs_card_lines *lines)
+{
+    bool all = v->details || lines->total <= CS_CARD_LINES;
+    uint32_t last = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct cs_card_line *line = &lines->at[i];
+        if (!all && !line->near && (lines->marks || line->number > CS_CARD_LINES))
             continue;
-        }
-        left_out(v, hidden);
-        hidden = 0;
-        fprintf(v->f, "  %s%s%5u%s  %s", style(v, marked ? "\033[1;31m" : "\033[2m"),
-                marked ? ">" : " ", number, style(v, "\033[0m"), style(v, marked ? "\033[1m" : ""));
-        put_line(v, line);
-        fputs(style(v, marked ? "\033[0m" : ""), v->f);
+        left_out(v, line->number > last + 1 ? line->number - last - 1 : 0);
+        put_code_line(v, line);
+        last = line->number;
     }
-    left_out(v, hidden);
+    left_out(v, lines->total - last);
 }
 
 /* What was too long for the card: the member beside it says how long it is. */
@@ -346,22 +328,70 @@ static void put_hash(struct view *v, struct cs_str hash)
     fputs(v->details || hash.len <= 16 ? "" : "...", v->f);
 }
 
-static void put_program(struct view *v, struct cs_json_val findings)
+/* --- what it imports --- */
+
+static void put_file_lines(struct view *v, struct cs_json_val list, struct cs_str file)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val one;
+    while (cs_json_next(list, &it, NULL, &one)) {
+        int64_t number = 0, before = 0, after = 0;
+        if (!cs_str_eq(text_of(v, one, "file"), file))
+            continue;
+        cs_json_i64(cs_json_get(one, "line"), &number);
+        cs_json_i64(cs_json_get(one, "bytes_before"), &before);
+        cs_json_i64(cs_json_get(one, "bytes_after"), &after);
+        bool there = cs_json_type(cs_json_get(one, "text")) == CS_JSON_STRING;
+        struct cs_card_line line = {.number = (uint32_t)number,
+                                    .text = there ? text_of(v, one, "text")
+                                                  : CS_STR("(there was no room for this line)"),
+                                    .before = (uint64_t)before,
+                                    .after = (uint64_t)after,
+                                    .mark = 1};
+        put_code_line(v, &line);
+    }
+}
+
+static void put_files(struct view *v, struct cs_json_val program)
+{
+    struct cs_json_val files = cs_json_get(program, "files"), file;
+    struct cs_json_val lines = cs_json_get(program, "file_lines");
+    struct cs_json_iter it = {0};
+    int64_t bytes = 0, count = 0, more = 0;
+    if (!cs_json_count(files))
+        return;
+    fputs("\n  files it imports\n", v->f);
+    while (cs_json_next(files, &it, NULL, &file)) {
+        cs_json_i64(cs_json_get(file, "bytes"), &bytes);
+        cs_json_i64(cs_json_get(file, "lines"), &count);
+        fputs("    ", v->f);
+        put(v, text_of(v, file, "name"));
+        fprintf(v->f, ", %" PRId64 " bytes, %" PRId64 " line%s", bytes, count,
+                count == 1 ? "" : "s");
+        put_hash(v, text_of(v, file, "hash"));
+        fputc('\n', v->f);
+        put_file_lines(v, lines, text_of(v, file, "name"));
+    }
+    if (cs_json_i64(cs_json_get(program, "files_more"), &more) && more > 0)
+        fprintf(v->f, "    and %" PRId64 " more files\n", more);
+}
+
+static void put_program(struct view *v)
 {
     struct cs_json_val program = cs_json_get(v->card, "program");
-    struct cs_str code = text_of(v, program, "code");
     struct cs_str inputs = text_of(v, program, "inputs_preview");
-    struct marks marks = {0};
+    struct cs_card_lines lines;
     if (cs_json_type(program) != CS_JSON_OBJECT)
         return;
-    find_marks(v, findings, &marks);
+    cs_card_lines_read(v->card, v->details ? 0 : ARGUMENTS_WIDE, &v->arena, &lines);
     fputs("\n  the program: ", v->f);
     put(v, text_of(v, v->card, "language"));
-    fprintf(v->f, ", %u line%s", lines_of(code), lines_of(code) == 1 ? "" : "s");
+    fprintf(v->f, ", %u line%s", lines.total, lines.total == 1 ? "" : "s");
     put_hash(v, text_of(v, program, "code_hash"));
     fputc('\n', v->f);
-    put_code(v, code, &marks);
+    put_code(v, &lines);
     put_cut(v, program, "code");
+    put_files(v, program);
     if (inputs.len && !cs_str_is(inputs, "null")) {
         fputs("  its inputs: ", v->f);
         put_line(v, inputs);
@@ -400,8 +430,13 @@ static void put_annotations(struct view *v, struct cs_json_val annotations)
 {
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
-    bool more = false, trusted = false, is;
+    bool more = false, trusted = false, declared = true, is;
     cs_json_bool(cs_json_get(annotations, "trusted"), &trusted);
+    cs_json_bool(cs_json_get(annotations, "declared"), &declared);
+    if (!declared) {
+        fputs("    annotations: it declares none\n", v->f);
+        return;
+    }
     while (cs_json_next(annotations, &it, &key, &item)) {
         if (cs_json_is(key, "trusted") || cs_json_is(key, "declared") || !cs_json_bool(item, &is) ||
             !is)
@@ -412,6 +447,34 @@ static void put_annotations(struct view *v, struct cs_json_val annotations)
     }
     if (more)
         fputs(trusted ? "\n" : " (its server's word)\n", v->f);
+}
+
+/* What tokens in the arguments stand for, as far as that is told. */
+static void put_values(struct view *v, struct cs_json_val call)
+{
+    struct cs_json_val values = cs_json_get(call, "values"), value;
+    struct cs_json_iter it = {0};
+    if (cs_json_count(values))
+        fputs("  values that it would be given:\n", v->f);
+    while (cs_json_next(values, &it, NULL, &value)) {
+        struct cs_str hint = text_of(v, value, "hint");
+        fputs("    ", v->f);
+        put(v, text_of(v, value, "token"));
+        fputs(" in '", v->f);
+        put(v, text_of(v, value, "argument"));
+        fputs("': ", v->f);
+        put(v, text_of(v, value, "what"));
+        fputs(" from ", v->f);
+        put(v, text_of(v, value, "from"));
+        if (hint.len) {
+            fprintf(v->f, ", ends in %s", style(v, "\033[1m"));
+            put(v, hint);
+            fputs(style(v, "\033[0m"), v->f);
+        }
+        fputc('\n', v->f);
+    }
+    if (cs_json_type(cs_json_get(call, "values_cut")) != CS_JSON_NONE)
+        fputs("    and more\n", v->f);
 }
 
 static void put_call(struct view *v)
@@ -453,6 +516,7 @@ static void put_call(struct view *v)
     fputs("  with these arguments:\n", v->f);
     put_json(v, cs_json_get(call, "arguments"));
     put_cut(v, call, "arguments");
+    put_values(v, call);
 }
 
 /* --- flows, reach, limits --- */
@@ -588,7 +652,7 @@ bool cs_card_print(FILE *f, bool colour, bool details, const struct cs_approval_
         put_flows(&v, cs_json_get(v.card, "flows"), "which data would go where");
     }
     put_findings(&v, findings);
-    put_program(&v, findings);
+    put_program(&v);
     if (!call)
         put_flows(&v, cs_json_get(v.card, "flows"), "data can flow, as its text shows");
     put_reach(&v, risk);

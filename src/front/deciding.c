@@ -36,7 +36,7 @@ struct cs_deciding *cs_deciding_new(const struct cs_approval_row *row,
     struct cs_str *texts[] = {&d->row.id,        &d->row.tenant, &d->row.execution, &d->row.session,
                               &d->row.principal, &d->row.actor,  &d->row.kind,      &d->row.risk,
                               &d->row.card,      &d->row.state,  &d->row.answer,    &d->row.by,
-                              &d->row.channel,   &d->row.reason};
+                              &d->row.channel,   &d->row.reason, &d->row.bound};
     for (size_t i = 0; i < CS_COUNT(texts); i++)
         *texts[i] = keep(d, *texts[i]);
     if (given)
@@ -62,6 +62,11 @@ struct cs_str cs_deciding_id(const struct cs_deciding *d)
 bool cs_deciding_wants_key(const struct cs_deciding *d)
 {
     return d->state == KEY;
+}
+
+bool cs_deciding_denied(const struct cs_deciding *d)
+{
+    return d->state == REASON;
 }
 
 static bool offers(const struct cs_deciding *d, enum cs_approval_answer answer)
@@ -100,11 +105,11 @@ void cs_deciding_prompt(const struct cs_deciding *d, struct cs_buf *out)
             cs_buf_printf(out, "  [a] %s\n", meaning(CS_APPROVE_PROGRAM));
         if (offers(d, CS_APPROVE_TOOL))
             cs_buf_printf(out, "  [t] %s\n", meaning(CS_APPROVE_TOOL));
-        cs_buf_printf(
-            out, "  [n] no   [d] %s   [q] leave it\nanswer: ", d->whole ? "details" : "all of it");
+        cs_buf_printf(out, "  [n] no   [r] no, and why   [d] %s   [q] leave it to others\nanswer: ",
+                      d->whole ? "details" : "all of it");
         break;
     case REASON:
-        cs_buf_puts(out, "why not? The program is told (Enter: nothing): ");
+        cs_buf_puts(out, "no: why not? The program is told (Enter sends it): ");
         break;
     case UNTIL:
         cs_buf_puts(out, "until when? 2h, 7d, 2026-12-31 (Enter: 30d): ");
@@ -123,6 +128,16 @@ static bool decide(struct cs_deciding *d, enum cs_approval_answer answer, struct
     return true;
 }
 
+/* The prompt that follows says which there are. */
+static bool no_key(char key)
+{
+    if (key > ' ' && key < 127)
+        fprintf(stderr, "'%c' is none of the keys:\n", key);
+    else
+        fputs("that is none of the keys:\n", stderr);
+    return false;
+}
+
 bool cs_deciding_key(struct cs_deciding *d, char key, struct cs_choice *choice)
 {
     switch (key) {
@@ -133,22 +148,26 @@ bool cs_deciding_key(struct cs_deciding *d, char key, struct cs_choice *choice)
         return decide(d, d->given.answer, choice);
     case 's':
         if (!offers(d, CS_APPROVE_SESSION))
-            return false;
+            return no_key(key);
         fputs("yes, for this session\n", stderr);
         return decide(d, CS_APPROVE_SESSION, choice);
     case 'a':
         if (!offers(d, CS_APPROVE_PROGRAM))
-            return false;
+            return no_key(key);
         fputs("always\n", stderr);
         return decide(d, CS_APPROVE_PROGRAM, choice);
     case 't':
         if (!offers(d, CS_APPROVE_TOOL))
-            return false;
+            return no_key(key);
         fputs("this tool\n", stderr);
         d->state = UNTIL;
         return false;
     case 'n':
     case 'N':
+        fputs("no\n", stderr);
+        return decide(d, CS_APPROVE_DENY, choice);
+    case 'r':
+    case 'R':
         fputs("no\n", stderr);
         d->state = REASON;
         return false;
@@ -163,7 +182,7 @@ bool cs_deciding_key(struct cs_deciding *d, char key, struct cs_choice *choice)
         d->choice.left = true;
         return decide(d, CS_APPROVE_DENY, choice);
     default:
-        return false;
+        return no_key(key);
     }
 }
 
@@ -196,7 +215,7 @@ bool cs_deciding_line(struct cs_deciding *d, struct cs_str line, struct cs_choic
             d->state = ARGUMENTS;
         return false;
     }
-    if (cs_deciding_arguments(text, &err) < 0) {
+    if (cs_deciding_arguments(text, &err) < 0 || cs_approval_arguments(&d->row, text, &err) < 0) {
         wrong(&err);
         return false;
     }

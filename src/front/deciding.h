@@ -24,6 +24,8 @@ void cs_deciding_free(struct cs_deciding *d); /* NULL is fine */
 struct cs_str cs_deciding_id(const struct cs_deciding *d);
 void cs_deciding_show(struct cs_deciding *d, bool colour);
 bool cs_deciding_wants_key(const struct cs_deciding *d);
+/* It was no already, and only the reason is missing. */
+bool cs_deciding_denied(const struct cs_deciding *d);
 void cs_deciding_prompt(const struct cs_deciding *d, struct cs_buf *out);
 
 /* True: it is decided, and `choice` is lent until it is freed. */

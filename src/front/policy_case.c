@@ -105,12 +105,18 @@ static void decide(struct cs_policy_said *said, bool young, struct cs_arena *are
     } else if (said->flow.then == CS_GRANT_DENY) {
         said->action = CS_GRANT_DENY;
         said->rule = said->flow.rule;
+    } else if (said->command.then == CS_GRANT_DENY) {
+        said->action = CS_GRANT_DENY;
+        said->rule = said->command.rule;
     } else if (said->standing != CS_GRANT_ALLOW) {
         said->action = said->standing;
         said->rule = young ? CS_STR("tools.young") : CS_STR("tools.changed");
     } else if (said->grant == CS_GRANT_ASK) {
         said->action = CS_GRANT_ASK;
         said->rule = cs_str(cs_arena_printf(arena, "tools.ask: %.*s", CS_STR_ARG(said->pattern)));
+    } else if (said->command.then == CS_GRANT_ASK) {
+        said->action = CS_GRANT_ASK;
+        said->rule = said->command.rule;
     } else {
         said->action = said->flow.then;
         said->rule = said->flow.rule;
@@ -137,6 +143,8 @@ int cs_policy_explain(const struct cs_policy *policy, struct cs_policy_case *c,
     said->grant = cs_policy_grant(policy, c->principal, target, &said->pattern);
     cs_policy_arguments(policy, target, cs_json_root(&arguments), NULL, &said->broken);
     said->flow = cs_policy_flow(policy, c->principal, came, c->after_count, &sink);
+    cs_judge_command(policy, c->principal, target, cs_json_raw(cs_json_root(&arguments)), arena,
+                     &said->command);
     enum cs_standing standing = c->call.tool.standing;
     if (standing != CS_STANDING_KNOWN)
         said->standing = cs_policy_standing(policy, c->principal, standing);

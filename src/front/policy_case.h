@@ -6,6 +6,7 @@
 #define CS_FRONT_POLICY_CASE_H
 
 #include "policy/flows.h"
+#include "policy/judge.h"
 #include "tools/tools.h"
 
 #define CS_POLICY_AFTER 64 /* calls before it */
@@ -36,6 +37,7 @@ struct cs_policy_said {
     enum cs_grant standing; /* because of how long it is known */
     struct cs_err broken;   /* a rule for parameters; no code: none */
     struct cs_flow_verdict flow;
+    struct cs_command command; /* in its arguments */
 };
 
 const char *cs_grant_name(enum cs_grant grant); /* "allow", "ask", "deny" */

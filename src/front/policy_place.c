@@ -83,7 +83,7 @@ int cs_policy_place_text(const struct cs_policy_place *place, struct cs_buf *tex
         return 0;
     if (place->inside)
         return cs_settings_policy(place->path, text, err);
-    if (cs_file_read(place->path, POLICY_BYTES, text, err) < 0)
+    if (cs_file_read_regular(place->path, POLICY_BYTES, text, err) < 0)
         return -1;
     return text->len ? 0 : cs_fail(err, CS_INVALID, "it is empty");
 }

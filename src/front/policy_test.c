@@ -74,6 +74,46 @@ static int check_keys(struct testing *t, struct cs_json_val object, const char *
     return 0;
 }
 
+static int check_word(struct testing *t, const char *key, struct cs_json_val v,
+                      const char *const *known, size_t count)
+{
+    const char *word = cs_arena_dup(&t->arena, cs_json_str(v, &t->arena)).at;
+    if (cs_json_type(v) == CS_JSON_NONE)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (cs_json_is(v, known[i]))
+            return 0;
+    const char *near = cs_nearest(word, known, count);
+    CS_AUTO_BUF struct cs_buf said = {0};
+    cs_buf_printf(&said, "`%s`: '%.40s' is none%s%s%s; there are:", key, word,
+                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    for (size_t i = 0; i < count; i++)
+        cs_buf_printf(&said, "%s %s", i ? "," : "", known[i]);
+    return wrong(t, cs_buf_cstr(&said));
+}
+
+/* What never comes about would fail for another reason than it looks like, or be taken for none. */
+static int check_expect(struct testing *t, struct cs_json_val expect)
+{
+    static const char *const actions[] = {"allow", "ask", "deny"};
+    static const char *const risks[] = {"LOW", "MEDIUM", "HIGH", "CRITICAL"};
+    static const char *const labels[] = {"private", "untrusted", "public",
+                                         "egress",  "internal",  "destructive"};
+    struct cs_json_val list = cs_json_get(expect, "labels"), item;
+    struct cs_json_iter it = {0};
+    if (cs_json_type(expect) == CS_JSON_STRING)
+        return check_word(t, "expect", expect, actions, CS_COUNT(actions));
+    if (check_word(t, "action", cs_json_get(expect, "action"), actions, CS_COUNT(actions)) < 0 ||
+        check_word(t, "risk", cs_json_get(expect, "risk"), risks, CS_COUNT(risks)) < 0)
+        return -1;
+    if (cs_json_type(list) != CS_JSON_NONE && cs_json_type(list) != CS_JSON_ARRAY)
+        return wrong(t, "`labels` must be a list");
+    while (cs_json_next(list, &it, NULL, &item))
+        if (check_word(t, "labels", item, labels, CS_COUNT(labels)) < 0)
+            return -1;
+    return 0;
+}
+
 static int check_form(struct testing *t)
 {
     static const char *const names[] = {"name",     "call",      "program", "code",
@@ -90,12 +130,14 @@ static int check_form(struct testing *t)
         kinds += cs_json_type(cs_json_get(t->test, names[i])) != CS_JSON_NONE;
     if (kinds != 1)
         return wrong(t, "wants one of `call`, `program` (a file) and `code`");
-    if (cs_json_type(expect) == CS_JSON_OBJECT)
-        return cs_json_count(expect) ? check_keys(t, expect, expects, CS_COUNT(expects))
-                                     : wrong(t, "`expect` says nothing");
-    return cs_json_type(expect) == CS_JSON_STRING
-               ? 0
-               : wrong(t, "wants `expect`: \"allow\", \"ask\", \"deny\", or an object");
+    if (cs_json_type(expect) != CS_JSON_OBJECT && cs_json_type(expect) != CS_JSON_STRING)
+        return wrong(t, "wants `expect`: \"allow\", \"ask\", \"deny\", or an object");
+    if (cs_json_type(expect) == CS_JSON_OBJECT && !cs_json_count(expect))
+        return wrong(t, "`expect` says nothing");
+    if (cs_json_type(expect) == CS_JSON_OBJECT &&
+        check_keys(t, expect, expects, CS_COUNT(expects)) < 0)
+        return -1;
+    return check_expect(t, expect);
 }
 
 /* "ask", or {"action": "ask"}; empty: it does not matter. */
@@ -370,7 +412,7 @@ int cs_verb_policy_test(const struct cs_verb *verb, int argc, char **argv)
     if (t.err.code)
         return cs_usage_error(verb, &t.err);
     t.file = operands.at[0];
-    if (cs_file_read(t.file, FILE_MOST, &text, &t.err) < 0)
+    if (cs_file_read_regular(t.file, FILE_MOST, &text, &t.err) < 0)
         t.err.code = CS_INVALID;
     else if (read_tests(&t, &text) == 0)
         run(&t);

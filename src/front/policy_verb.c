@@ -124,6 +124,26 @@ static int find_policy(const char *file, const char *config, struct cs_policy_pl
     return 0;
 }
 
+/* With what the servers offered last time, as far as that is known; none is started. */
+static void look_for_doubts(const struct cs_policy *policy, const char *config,
+                            struct cs_buf *warnings)
+{
+    char data[CS_DATA_PATH];
+    struct cs_tools_options options = {.config_path = config, .data_dir = data, .peek = true};
+    struct cs_err err = {0};
+    struct cs_tools *tools = NULL;
+    struct cs_catalogue *catalogue = NULL;
+    if (access(config, R_OK) == 0 && cs_data_dir(data, &err) == 0 &&
+        cs_tools_new(uv_default_loop(), &options, &tools, &err) == 0)
+        catalogue = cs_tools_current(tools);
+    cs_policy_warn(policy, config, catalogue, warnings);
+    if (catalogue)
+        cs_catalogue_unref(catalogue);
+    if (tools)
+        cs_tools_close(tools, NULL, NULL);
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+}
+
 int cs_verb_policy_check(const struct cs_verb *verb, int argc, char **argv)
 {
     CS_AUTO_WORDS struct cs_words operands = {0};
@@ -147,7 +167,7 @@ int cs_verb_policy_check(const struct cs_verb *verb, int argc, char **argv)
             cs_policy_unref(policy);
             policy = NULL;
         } else {
-            cs_policy_warn(policy, config, &warnings);
+            look_for_doubts(policy, config, &warnings);
         }
     }
     cs_privacy_unref(privacy);
@@ -403,10 +423,11 @@ static const struct cs_option explain_options[] = {
 
 const struct cs_verb cs_policy_verbs[] = {
     {"policy check", "[FILE]", "look for mistakes in the policy",
-     "Without a FILE the policy that would be used: --policy, $CAISSON_POLICY, `policy` in the "
+     "Without a FILE the policy that would be used: $CAISSON_POLICY, `policy` in the "
      "configuration, or policy.json beside it. Says what is wrong, how much is in it, and warns of "
-     "what it probably does not mean: patterns that match nothing, rules that are never reached. "
-     "The exit status is 0, or 2 if there is a mistake.\n",
+     "what it probably does not mean: patterns that match nothing, tools that their server did not "
+     "offer last time, rules that are never reached. The exit status is 0, or 2 if there is a "
+     "mistake.\n",
      check_options, cs_verb_policy_check, NULL, NULL},
     {"policy explain", "--tool SERVER/TOOL | FILE | -e CODE",
      "why a call or a program is allowed, asked about or refused",

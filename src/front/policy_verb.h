@@ -24,7 +24,8 @@ int cs_policy_house_open(struct cs_policy_house *house, bool programs, struct cs
 void cs_policy_house_close(struct cs_policy_house *house);
 
 /* Lines about what a policy that can be read probably does not mean: patterns that match nothing,
- * rules that are never reached. `config` (its path) may be NULL. */
-void cs_policy_warn(const struct cs_policy *policy, const char *config, struct cs_buf *lines);
+ * rules that are never reached. `config` (its path) and the catalogue may be NULL. */
+void cs_policy_warn(const struct cs_policy *policy, const char *config,
+                    const struct cs_catalogue *catalogue, struct cs_buf *lines);
 
 #endif

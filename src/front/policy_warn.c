@@ -8,12 +8,14 @@
 
 #define SERVERS_MOST 256
 #define LINES_MOST   50u
-#define COVER_MOST   300u /* rules that are compared with each other */
+#define COVER_MOST   300u  /* rules that are compared with each other */
+#define TOOLS_MOST   1000u /* of one server, that a misspelt one is compared with */
 
 struct warning {
     struct cs_arena arena;
     const char *servers[SERVERS_MOST];
     size_t server_count;
+    const struct cs_catalogue *catalogue; /* NULL: nothing is known of tools */
     struct cs_buf *lines;
     size_t said;
 };
@@ -53,12 +55,40 @@ static bool same_name(struct cs_str a, const char *b)
     }
 }
 
+/* Of a server whose tools are known; a pattern with a star may be meant for those to come. */
+static void check_tool(struct warning *w, const char *where, struct cs_str server,
+                       struct cs_str tool)
+{
+    const char *names[TOOLS_MOST], *word = cs_arena_dup(&w->arena, tool).at;
+    size_t count = 0;
+    for (size_t i = 0; i < cs_catalogue_count(w->catalogue); i++) {
+        const struct cs_tool *t = cs_catalogue_at(w->catalogue, i);
+        if (!cs_str_eq(t->server, server))
+            continue;
+        if (cs_str_eq(t->name, tool) || cs_str_eq(t->ident, tool))
+            return;
+        if (count < TOOLS_MOST)
+            names[count++] = cs_arena_dup(&w->arena, t->name).at;
+    }
+    const char *near = cs_nearest(word, names, count);
+    warn(w, "%s: '%.*s/%s' matches nothing: the server has no such tool%s%s%s", where,
+         CS_STR_ARG(server), word, near ? "; did you mean '" : "", near ? near : "",
+         near ? "'?" : "");
+}
+
 static void check_server(struct warning *w, const char *where, struct cs_str pattern,
                          struct cs_str server)
 {
-    for (size_t i = 0; i < w->server_count; i++)
-        if (same_name(server, w->servers[i]))
-            return;
+    struct cs_str tool = cs_strn(pattern.at + server.len + 1, pattern.len - server.len - 1);
+    for (size_t i = 0; i < w->server_count; i++) {
+        struct cs_str name = cs_str(w->servers[i]);
+        if (!same_name(server, w->servers[i]))
+            continue;
+        if (w->catalogue && cs_catalogue_listed(w->catalogue, name) && tool.len &&
+            !memchr(tool.at, '*', tool.len))
+            check_tool(w, where, name, tool);
+        return;
+    }
     const char *word = cs_arena_dup(&w->arena, server).at;
     const char *near = cs_nearest(word, w->servers, w->server_count);
     warn(w, "%s: '%.*s' matches nothing: there is no server '%s'%s%s%s", where, CS_STR_ARG(pattern),
@@ -191,12 +221,90 @@ static void check_approvals(struct warning *w, struct cs_json_val approvals)
     struct cs_str secret = cs_json_str(cs_json_get(approvals, "secret"), &w->arena);
     struct cs_str webhook = cs_json_str(cs_json_get(approvals, "webhook"), &w->arena);
     if (webhook.len && !secret.len)
-        warn(w, "approvals.webhook: there is no `secret`, so what is sent is not signed");
+        warn(w, "approvals.webhook: there is no `secret` to sign with, so nothing is sent there");
     if (secret.len && !webhook.len)
         warn(w, "approvals.secret: there is no `webhook` that it could sign anything for");
     if (secret.len && !memmem(secret.at, secret.len, "${", 2))
         warn(w, "approvals.secret: it is in the file for everybody to read; ${env:NAME} or "
                 "${command:...} keep it elsewhere");
+}
+
+/* --- risk --- */
+
+/* {name} and its like are filled in, in a reason; what else is in braces stays there. */
+static void check_braces(struct warning *w, const char *where, struct cs_json_val v, bool reason)
+{
+    static const char *const known[] = {"name", "count", "tools", "language"};
+    struct cs_str rest = cs_json_str(v, &w->arena);
+    while (rest.len) {
+        const char *open = memchr(rest.at, '{', rest.len);
+        if (!open)
+            return;
+        rest = cs_strn(open + 1, rest.len - (size_t)(open + 1 - rest.at));
+        size_t len = 0, i = 0;
+        while (len < rest.len && rest.at[len] >= 'a' && rest.at[len] <= 'z')
+            len++;
+        if (!len || len > 30 || len == rest.len || rest.at[len] != '}')
+            continue;
+        const char *word = cs_arena_dup(&w->arena, cs_strn(rest.at, len)).at;
+        while (i < CS_COUNT(known) && strcmp(known[i], word) != 0)
+            i++;
+        const char *near = cs_nearest(word, known, CS_COUNT(known));
+        if (reason && i == CS_COUNT(known))
+            warn(w, "%s: {%s} stays as it is%s%s%s; there are {name}, {count}, {tools}, {language}",
+                 where, word, near ? ", did you mean {" : "", near ? near : "", near ? "}?" : "");
+        else if (!reason && i < CS_COUNT(known))
+            warn(w, "%s: {%s} stays as it is: it is filled in only in a `reason`", where, word);
+    }
+}
+
+static void check_risk(struct warning *w, struct cs_json_val rules)
+{
+    struct cs_json_val seen[COVER_MOST], item;
+    struct cs_json_iter it = {0};
+    size_t count = 0;
+    for (; count < COVER_MOST && cs_json_next(rules, &it, NULL, &item); count++) {
+        char where[60];
+        struct cs_str id = cs_json_str(cs_json_get(item, "id"), &w->arena);
+        snprintf(where, sizeof where, "risk.rules[%zu].reason", count);
+        check_braces(w, where, cs_json_get(item, "reason"), true);
+        snprintf(where, sizeof where, "risk.rules[%zu].mitigation", count);
+        check_braces(w, where, cs_json_get(item, "mitigation"), false);
+        for (size_t i = 0; i < count; i++)
+            if (cs_str_eq(cs_json_str(cs_json_get(seen[i], "id"), &w->arena), id))
+                warn(w, "risk.rules[%zu]: '%.*s' is there twice: it changes risk.rules[%zu]", count,
+                     CS_STR_ARG(id), i);
+        seen[count] = item;
+    }
+}
+
+/* --- parameters --- */
+
+static void check_range(struct warning *w, const char *where, struct cs_json_val rule,
+                        const char *least, const char *most)
+{
+    double a, b;
+    if (cs_json_f64(cs_json_get(rule, least), &a) && cs_json_f64(cs_json_get(rule, most), &b) &&
+        a > b)
+        warn(w, "%s: %s is more than %s, so nothing fits", where, least, most);
+}
+
+static void check_parameters(struct warning *w, struct cs_json_val rules)
+{
+    struct cs_json_iter it = {0};
+    struct cs_json_val rule, key, item;
+    for (size_t i = 0; cs_json_next(rules, &it, NULL, &rule); i++) {
+        struct cs_json_iter inner = {0};
+        while (cs_json_next(cs_json_get(rule, "parameters"), &inner, &key, &item)) {
+            char where[160];
+            struct cs_str name = cs_json_str(key, &w->arena);
+            snprintf(where, sizeof where, "tools.rules[%zu].parameters.%.*s", i,
+                     name.len > 80 ? 80 : (int)name.len, name.at);
+            check_range(w, where, item, "min", "max");
+            check_range(w, where, item, "min_length", "max_length");
+            check_range(w, where, item, "min_items", "max_items");
+        }
+    }
 }
 
 /* --- all of it --- */
@@ -214,6 +322,7 @@ static void check_tools(struct warning *w, struct cs_json_val tools)
     check_denied(w, "tools", tools, "allow");
     check_denied(w, "tools", tools, "ask");
     check_rules(w, "tools.rules", cs_json_get(tools, "rules"), "tool");
+    check_parameters(w, cs_json_get(tools, "rules"));
     check_rules(w, "tools.cache", cs_json_get(tools, "cache"), "tool");
     while (cs_json_next(cs_json_get(tools, "principals"), &it, &key, &item))
         for (size_t i = 0; i < 3; i++) {
@@ -225,9 +334,10 @@ static void check_tools(struct warning *w, struct cs_json_val tools)
         }
 }
 
-void cs_policy_warn(const struct cs_policy *policy, const char *path, struct cs_buf *lines)
+void cs_policy_warn(const struct cs_policy *policy, const char *path,
+                    const struct cs_catalogue *catalogue, struct cs_buf *lines)
 {
-    struct warning w = {.lines = lines};
+    struct warning w = {.lines = lines, .catalogue = catalogue};
     CS_AUTO_JSON struct cs_json doc = {0};
     struct cs_config config = {0};
     struct cs_err err = {0};
@@ -238,6 +348,7 @@ void cs_policy_warn(const struct cs_policy *policy, const char *path, struct cs_
         w.servers[w.server_count++] = config.servers[i].name;
     struct cs_json_val root = cs_json_root(&doc);
     check_tools(&w, cs_json_get(root, "tools"));
+    check_risk(&w, cs_json_get(cs_json_get(root, "risk"), "rules"));
     check_labels(&w, cs_json_get(root, "labels"));
     check_flows(&w, cs_json_get(root, "flows"));
     check_approvals(&w, cs_json_get(root, "approvals"));

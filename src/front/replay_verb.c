@@ -18,7 +18,7 @@
 
 struct replaying {
     const struct cs_verb *verb;
-    const char *code_path, *config, *tenant, *id;
+    const char *code_path, *config, *policy, *tenant, *id;
     bool diff, json, all, verbose, colour;
     struct cs_buf code;
     struct cs_settings settings;
@@ -299,10 +299,15 @@ static int take(struct replaying *r, int argc, char **argv, struct cs_words *ope
                 struct cs_err *err)
 {
     const struct cs_bind binds[] = {
-        {"diff", CS_BIND_FLAG, &r->diff},       {"code", CS_BIND_TEXT, &r->code_path},
-        {"all", CS_BIND_FLAG, &r->all},         {"tenant", CS_BIND_TEXT, &r->tenant},
-        {"output", CS_BIND_JSON, &r->json},     {"config", CS_BIND_TEXT, &r->config},
-        {"verbose", CS_BIND_FLAG, &r->verbose}, {NULL, 0, NULL},
+        {"diff", CS_BIND_FLAG, &r->diff},
+        {"code", CS_BIND_TEXT, &r->code_path},
+        {"all", CS_BIND_FLAG, &r->all},
+        {"tenant", CS_BIND_TEXT, &r->tenant},
+        {"output", CS_BIND_JSON, &r->json},
+        {"config", CS_BIND_TEXT, &r->config},
+        {"verbose", CS_BIND_FLAG, &r->verbose},
+        {"policy", CS_BIND_TEXT, &r->policy},
+        {NULL, 0, NULL},
     };
     if (cs_args_bind(r->verb, argc, argv, binds, operands, err) < 0)
         return -1;
@@ -327,7 +332,12 @@ static int start(struct replaying *r, uv_loop_t *loop, struct cs_err *err)
     r->sandbox.scratch_dir = r->scratch;
     r->sandbox.pool = r->all ? AT_ONCE + 2 : 0;
     const struct cs_world_options options = {
-        .config = r->config, .no_tools = true, .sandbox = &r->sandbox, .settings = &r->settings};
+        .config = r->config,
+        .policy = r->policy,
+        .no_tools = true,
+        .sandbox = &r->sandbox,
+        .settings = &r->settings,
+    };
     if (cs_world_open(loop, &options, &r->world, err) < 0)
         return -1;
     if (r->all) {

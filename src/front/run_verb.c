@@ -197,6 +197,7 @@ struct session {
     struct cs_run *run;
     struct cs_asking *asking; /* NULL: nobody is there to be asked */
     struct cs_approving *approving;
+    unsigned asked; /* questions that a person has not answered */
     uv_timer_t spinner;
     uv_signal_t interrupts[3];
     uint64_t started;
@@ -265,7 +266,8 @@ static void on_spin(uv_timer_t *t)
     if (cs_asking_busy(s->asking))
         return;
     clear_line(s);
-    fprintf(stderr, "\033[2mrunning, %.0f s", (double)(uv_now(t->loop) - s->started) / 1000);
+    fprintf(stderr, "\033[2m%s, %.0f s", s->asked ? "waiting for a person" : "running",
+            (double)(uv_now(t->loop) - s->started) / 1000);
     cs_text_safe(stderr, cs_str(s->progress));
     fputs("\033[0m", stderr);
     fflush(stderr);
@@ -303,6 +305,7 @@ static void on_approval(void *ctx, const struct cs_approval_row *row)
 {
     struct session *s = ctx;
     clear_line(s);
+    s->asked++;
     cs_approving_asked(s->approving, row);
 }
 
@@ -310,6 +313,7 @@ static void on_approval_over(void *ctx, const struct cs_approval_row *row)
 {
     struct session *s = ctx;
     clear_line(s);
+    s->asked -= s->asked > 0;
     cs_approving_over(s->approving, row);
 }
 

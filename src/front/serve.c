@@ -382,6 +382,7 @@ int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
     };
     watch(d);
     if (cs_mcp_new(d->loop, &mcp, &d->mcp, err) == 0) {
+        cs_runner_recall(d->world.runner);
         cs_runner_resume(d->world.runner);
         return 0;
     }

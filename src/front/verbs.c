@@ -160,6 +160,7 @@ static const struct cs_option replay_options[] = {
     {"verbose", 'v', NULL, "also the result", NULL, false},
     OUTPUT,
     CONFIG,
+    {"policy", 0, "FILE", "the file that says whether the program of --code may run", NULL, false},
     END,
 };
 
@@ -694,7 +695,8 @@ const struct cs_verb cs_verbs[] = {
      "Runs an execution again in a fresh jail with no tool connected: it hears what it heard then, "
      "at the same times, and must come to the same result. If it does not, it says at which call "
      "they part. With --code another program runs in the world that was recorded, which shows "
-     "what a change would have answered. Nothing is kept but an entry in the ledger.\n"
+     "what a change would have answered; it is judged like any program, and where a person would "
+     "have to approve it, it is denied. Nothing is kept but an entry in the ledger.\n"
      "\n"
      "The exit status is 0 if the outputs are the same, 1 if they differ or it cannot be replayed. "
      "Executions of 'caisson run -v' say their ID; 'caisson audit list' and GET /executions list "

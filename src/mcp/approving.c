@@ -17,7 +17,7 @@
 #include "run/approvals.h"
 
 #define OURS        (UINT64_C(1) << 63) /* so that their numbers are none of a server's questions */
-#define CARD_BYTES  4000
+#define CARD_BYTES  6000
 #define WHY_BYTES   300
 #define REASON_MAX  500
 #define ASKED_MOST  2
@@ -173,7 +173,7 @@ static void put_to_client(struct cs_house_approval *a, struct cs_mcp_call *call,
     cs_json_key(&w, "message");
     cs_json_put_str(&w, cs_buf_str(&message));
     if (a->kind == CS_ASK_URL) {
-        cs_buf_printf(&url, "%.*s/approvals/%s", CS_STR_ARG(rules.public_url), a->id);
+        cs_approval_url(&rules, cs_str(a->id), &url);
         cs_json_key(&w, "url");
         cs_json_put_str(&w, cs_buf_str(&url));
     } else {
@@ -193,7 +193,7 @@ void cs_house_approval_asked(struct cs_house_approvals *all, struct cs_mcp_call 
     a->id = cs_strndup(row->id.at, row->id.len);
     a->expires = row->expires;
     read_card(a, row);
-    cs_approval_text(row, CARD_BYTES, &a->card);
+    cs_approval_text(row, false, CARD_BYTES, &a->card);
     while (*end)
         end = &(*end)->next;
     *end = a;

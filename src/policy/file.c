@@ -159,6 +159,44 @@ static int read_approvals(struct cs_policy *p, struct cs_json_val from, struct c
 
 /* --- the file --- */
 
+/* Whatever comes after a NUL would be there for those who look, and not for those who decide. */
+static int refuse_nul(struct cs_json_val v, const char *section, struct cs_err *err)
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    enum cs_json_type type = cs_json_type(v);
+    struct cs_str text = type == CS_JSON_STRING ? cs_json_str(v, &arena) : (struct cs_str){0};
+    if (text.len && memchr(text.at, 0, text.len))
+        return cs_fail(err, CS_INVALID, "%s: a text has a NUL in it (\\u0000), after '%.60s'",
+                       section, cs_arena_dup(&arena, text).at);
+    if (type == CS_JSON_ARRAY)
+        while (cs_json_next(v, &it, NULL, &item))
+            if (refuse_nul(item, section, err) < 0)
+                return -1;
+    if (type == CS_JSON_OBJECT)
+        while (cs_json_next(v, &it, &key, &item))
+            if (refuse_nul(key, section, err) < 0 || refuse_nul(item, section, err) < 0)
+                return -1;
+    return 0;
+}
+
+static int refuse_nuls(struct cs_str text, struct cs_json_val root, struct cs_err *err)
+{
+    static const char written[] = "\\u0000";
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    if (!memmem(text.at, text.len, written, sizeof written - 1))
+        return 0;
+    while (cs_json_next(root, &it, &key, &item)) {
+        CS_AUTO_ARENA struct cs_arena arena = {0};
+        const char *section = cs_arena_dup(&arena, cs_json_str(key, &arena)).at;
+        if (refuse_nul(key, "the file", err) < 0 || refuse_nul(item, section, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_sections(struct cs_policy *p, struct cs_json_val root, struct cs_err *err)
 {
     static const char *const known[] = {"tools", "privacy", "risk", "labels", "flows", "approvals"};
@@ -175,11 +213,21 @@ static int read_sections(struct cs_policy *p, struct cs_json_val root, struct cs
     if (cs_json_type(privacy) != CS_JSON_NONE && cs_json_type(privacy) != CS_JSON_OBJECT)
         return cs_fail(err, CS_INVALID, "privacy: must be an object");
     p->privacy = cs_arena_dup(&p->arena, cs_json_raw(privacy));
-    if (cs_policy_read_tools(p, cs_json_get(root, "tools"), err) < 0 ||
-        cs_policy_read_risk(p, cs_json_get(root, "risk"), err) < 0 ||
-        read_approvals(p, cs_json_get(root, "approvals"), err) < 0)
-        return -1;
-    return cs_policy_read_flows(p, cs_json_get(root, "labels"), cs_json_get(root, "flows"), err);
+    /* The first mistake of each of them, so that they need not be found one by one. */
+    struct cs_err wrong[4] = {{0}};
+    cs_policy_read_tools(p, cs_json_get(root, "tools"), &wrong[0]);
+    cs_policy_read_risk(p, cs_json_get(root, "risk"), &wrong[1]);
+    read_approvals(p, cs_json_get(root, "approvals"), &wrong[2]);
+    cs_policy_read_flows(p, cs_json_get(root, "labels"), cs_json_get(root, "flows"), &wrong[3]);
+    CS_AUTO_BUF struct cs_buf said = {0};
+    enum cs_code code = CS_OK;
+    for (size_t i = 0; i < CS_COUNT(wrong); i++) {
+        if (!wrong[i].code)
+            continue;
+        code = code ? code : wrong[i].code;
+        cs_buf_printf(&said, "%s%s", said.len ? "; and " : "", wrong[i].msg);
+    }
+    return code ? cs_fail(err, code, "%s", cs_buf_cstr(&said)) : 0;
 }
 
 int cs_policy_parse(struct cs_str json, const char *name, struct cs_policy **policy,
@@ -201,6 +249,8 @@ int cs_policy_parse(struct cs_str json, const char *name, struct cs_policy **pol
         cs_sha256(json, p->hash);
         if (cs_json_type(cs_json_root(&doc)) != CS_JSON_OBJECT)
             return cs_fail(err, CS_INVALID, "%s: must be an object", name);
+        if (refuse_nuls(p->text, cs_json_root(&doc), err) < 0)
+            return cs_wrap(err, "%s", name);
     }
     struct cs_json_val none = {0};
     if (read_sections(p, json.len ? cs_json_root(&doc) : none, err) < 0)
@@ -215,7 +265,7 @@ int cs_policy_load(const char *path, struct cs_policy **policy, struct cs_err *e
     if (!path)
         return cs_policy_parse((struct cs_str){0}, "policy", policy, err);
     cs_buf_printf(&name, "policy %s", path);
-    if (cs_file_read(path, POLICY_BYTES, &text, err) < 0)
+    if (cs_file_read_regular(path, POLICY_BYTES, &text, err) < 0)
         return cs_wrap(err, "policy %s", path);
     if (!text.len)
         return cs_fail(err, CS_INVALID, "policy %s: it is empty", path);

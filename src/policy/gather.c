@@ -125,6 +125,38 @@ static void take_hash(struct cs_json_val from, struct cs_verdict *v)
     memcpy(v->modules_hash, hex.at, hex.len);
 }
 
+static uint64_t amount(struct cs_json_val object, const char *key)
+{
+    int64_t n = 0;
+    return cs_json_i64(cs_json_get(object, key), &n) && n > 0 ? (uint64_t)n : 0;
+}
+
+static struct cs_str text_of(struct cs_case *k, struct cs_json_val object, const char *key)
+{
+    return cs_arena_dup(k->arena, cs_json_str(cs_json_get(object, key), k->arena));
+}
+
+static void take_imports(struct cs_case *k, struct cs_json_val root, struct cs_verdict *v)
+{
+    struct cs_json_val files = cs_json_get(root, "files"), lines = cs_json_get(root, "places"), one;
+    struct cs_imported *f = cs_arena_alloc(k->arena, (cs_json_count(files) + 1) * sizeof *f);
+    struct cs_imported_line *l = cs_arena_alloc(k->arena, (cs_json_count(lines) + 1) * sizeof *l);
+    struct cs_json_iter it = {0};
+    v->files = f;
+    v->lines = l;
+    v->files_more = number(cs_json_get(root, "files_more"));
+    while (cs_json_next(files, &it, NULL, &one))
+        f[v->file_count++] = (struct cs_imported){text_of(k, one, "name"), text_of(k, one, "hash"),
+                                                  amount(one, "bytes"), amount(one, "lines")};
+    it = (struct cs_json_iter){0};
+    while (cs_json_next(lines, &it, NULL, &one))
+        l[v->line_count++] = (struct cs_imported_line){
+            text_of(k, one, "module"),        text_of(k, one, "text"),
+            number(cs_json_get(one, "line")), number(cs_json_get(one, "column")),
+            amount(one, "bytes_before"),      amount(one, "bytes_after"),
+        };
+}
+
 int cs_case_facts(struct cs_case *k, struct cs_str facts, struct cs_verdict *v, struct cs_err *err)
 {
     static const struct cs_json_limits bounds = {.bytes = 2 * CS_FACTS_BYTES, .depth = 8};
@@ -149,6 +181,7 @@ int cs_case_facts(struct cs_case *k, struct cs_str facts, struct cs_verdict *v, 
     k->longest_line = cs_json_i64(cs_json_get(root, "longest_line"), &n) && n > 0 ? (uint64_t)n : 0;
     k->modules = cs_json_i64(cs_json_get(root, "modules"), &n) && n > 0 ? (uint64_t)n : 0;
     take_hash(cs_json_get(root, "modules_hash"), v);
+    take_imports(k, root, v);
     bool truncated = false;
     cs_json_bool(cs_json_get(root, "truncated"), &truncated);
     return truncated ? 1 : 0;

@@ -55,6 +55,8 @@ static struct cs_str shown_fact(const struct cs_case *k, const struct cs_fact_se
     for (unsigned kind = 0; kind < CS_PII_COUNT; kind++)
         if (f->secrets >> kind & 1 && cs_pii_secret((enum cs_pii)kind))
             return cs_str(cs_arena_printf(k->arena, "[%s]", cs_pii_name((enum cs_pii)kind)));
+    if (f->name.len && memmem(f->name.at, f->name.len, "PRIVATE KEY", 11)) /* or a piece of one */
+        return cs_str(cs_arena_printf(k->arena, "[%s]", cs_pii_name(CS_PII_PRIVATE_KEY)));
     return shown(k->arena, f->name);
 }
 

@@ -28,6 +28,19 @@ struct cs_finding;
 struct cs_reached;
 struct cs_evident_flow;
 
+/* A file that the program imports, as it was judged. */
+struct cs_imported {
+    struct cs_str name, hash;
+    uint64_t bytes, lines;
+};
+
+/* A line of such a file that something was noted in, or the part around that. */
+struct cs_imported_line {
+    struct cs_str module, text;
+    uint32_t line, column;
+    uint64_t before, after; /* bytes of the line that are left out */
+};
+
 /* What is thought of a program before it runs: judge.h. */
 struct cs_verdict {
     bool unread;  /* it was not read to its end: as it is, nothing of it can run */
@@ -45,6 +58,10 @@ struct cs_verdict {
     uint32_t flow_count;
     const struct cs_str *permissions; /* "filesystem.read", "network", ... */
     uint32_t permission_count;
+    const struct cs_imported *files;
+    uint32_t file_count, files_more;      /* more: that are not here */
+    const struct cs_imported_line *lines; /* of those files, as far as there was room */
+    uint32_t line_count;
     char modules_hash[65];  /* hex: of what it imports, as it was judged; "": nothing */
     struct cs_str *reasons; /* in the arena */
     uint32_t reason_count;

@@ -79,7 +79,7 @@ static void put_end(const struct cs_approval_row *row, struct cs_buf *out)
 void cs_visit_approval_page(struct cs_visit *v, const struct cs_approval_row *row)
 {
     CS_AUTO_BUF struct cs_buf text = {0}, out = {0};
-    cs_approval_text(row, TEXT_BYTES, &text);
+    cs_approval_text(row, false, TEXT_BYTES, &text);
     cs_buf_puts(&out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                       "<title>Caisson: approval</title><style>body{font:16px sans-serif;margin:2em;"
                       "max-width:60em}pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:1em;"

@@ -13,11 +13,10 @@
 #include "rest/inside.h"
 #include "run/approvals.h"
 
-#define STEP       50   /* rows that are read at once: cards may be large */
-#define LOOKED     2000 /* at most for one page; the next one goes on there */
-#define ID_MAX     64
-#define GRANTS     1000
-#define REASON_MAX 500
+#define STEP   50   /* rows that are read at once: cards may be large */
+#define LOOKED 2000 /* at most for one page; the next one goes on there */
+#define ID_MAX 64
+#define GRANTS 1000
 
 static const char *const states[] = {"pending", "approved", "denied", "expired", "withdrawn"};
 
@@ -221,23 +220,41 @@ void cs_rest_get_approval(struct cs_visit *v)
 
 /* --- somebody answers --- */
 
+/* It cannot be answered (any more), or not by this card. */
+static void refuse(struct cs_visit *v, unsigned status, const char *title, const struct cs_err *err)
+{
+    struct cs_exchange *x = CS_TAKE(v->x);
+    if (x)
+        cs_rest_problem_titled(x, status, title, err);
+    cs_visit_free(v);
+}
+
 /* How it stands, for somebody who comes too late. */
 static void say_late(struct cs_visit *v, const struct cs_err *err,
                      const struct cs_approval_row *row)
 {
     char when[CS_TIME_TEXT];
+    struct cs_err said = *err;
     if (!row) {
         cs_visit_fail(v, 0, err);
         return;
     }
     cs_time_text(row->decided ? row->decided : row->expires, when);
-    if (!row->by.len)
-        cs_visit_failf(v, 0, CS_CONFLICT, "it is %.*s since %s", CS_STR_ARG(row->state), when);
-    else
-        cs_visit_failf(v, 0, CS_CONFLICT, "it was %.*s%s%.*s%s by %.*s (%.*s) at %s",
-                       CS_STR_ARG(row->state), row->answer.len ? " (" : "", CS_STR_ARG(row->answer),
-                       row->answer.len ? ")" : "", CS_STR_ARG(row->by), CS_STR_ARG(row->channel),
-                       when);
+    if (!row->by.len) {
+        cs_fail(&said, CS_CONFLICT, "it is %.*s since %s", CS_STR_ARG(row->state), when);
+        refuse(v, 0,
+               cs_str_is(row->state, "expired") ? "Its time is over"
+                                                : "It was withdrawn: nobody waits for it any more",
+               &said);
+        return;
+    }
+    cs_fail(&said, CS_CONFLICT, "it was %.*s%s%.*s%s by %.*s (%.*s) at %s", CS_STR_ARG(row->state),
+            row->answer.len ? " (" : "", CS_STR_ARG(row->answer), row->answer.len ? ")" : "",
+            CS_STR_ARG(row->by), CS_STR_ARG(row->channel), when);
+    refuse(v, 0,
+           cs_str_eq(row->by, cs_str(v->caller.principal)) ? "You have answered already"
+                                                           : "Somebody else has answered",
+           &said);
 }
 
 /* Whoever pressed a button looks at the page again. */
@@ -278,8 +295,6 @@ static int read_answer(struct cs_visit *v, struct cs_decision *d, struct cs_err 
     d->arguments = cs_json_raw(cs_json_get(root, "arguments"));
     d->who = v->caller;
     d->channel = "rest";
-    if (d->reason.len > REASON_MAX)
-        return cs_fail(err, CS_INVALID, "reason: %zu bytes; at most %d", d->reason.len, REASON_MAX);
     if (cs_json_type(until) == CS_JSON_NONE)
         return 0;
     if (!cs_time_parse(cs_json_str(until, &v->arena), &d->until))
@@ -289,14 +304,43 @@ static int read_answer(struct cs_visit *v, struct cs_decision *d, struct cs_err 
     return 0;
 }
 
-/* What they saw is what is there. */
-static bool was_seen(struct cs_visit *v, const struct cs_approval_row *row)
+#define OTHER_CARD ": another card is there than the one that was seen; look at it again"
+
+/* What they saw, if they say so, is what is there. */
+static bool same_card(struct cs_visit *v, const struct cs_approval_row *row, bool *seen)
 {
-    unsigned char seen[CS_SHA256];
+    unsigned char hash[CS_SHA256];
     struct cs_json_val given = cs_json_get(cs_json_root(&v->body), "card_hash");
-    return cs_json_type(given) == CS_JSON_NONE ||
-           (cs_hex_read(cs_json_str(given, &v->arena), seen, sizeof seen) &&
-            memcmp(seen, row->card_hash, sizeof seen) == 0);
+    if (cs_json_type(given) == CS_JSON_NONE)
+        return true;
+    *seen = true;
+    return cs_hex_read(cs_json_str(given, &v->arena), hash, sizeof hash) &&
+           memcmp(hash, row->card_hash, sizeof hash) == 0;
+}
+
+/* The same, by If-Match: *, or a list of tags, one of which is that of the card. */
+static bool same_tag(struct cs_visit *v, const struct cs_approval_row *row, bool *seen)
+{
+    struct cs_str list = cs_visit_header(v, "If-Match");
+    char tag[2 * CS_SHA256 + 1];
+    if (!list.len || cs_str_is(list, "*"))
+        return true;
+    cs_hex(row->card_hash, sizeof row->card_hash, tag);
+    while (list.len) {
+        const char *comma = memchr(list.at, ',', list.len);
+        struct cs_str one = comma ? cs_strn(list.at, (size_t)(comma - list.at)) : list;
+        list = comma ? cs_strn(comma + 1, list.len - one.len - 1) : (struct cs_str){0};
+        while (one.len && strchr(" \t", one.at[0]))
+            one = cs_strn(one.at + 1, one.len - 1);
+        while (one.len && strchr(" \t", one.at[one.len - 1]))
+            one.len--;
+        if (one.len == 2 * CS_SHA256 + 2 && one.at[0] == '"' && one.at[one.len - 1] == '"' &&
+            memcmp(one.at + 1, tag, one.len - 2) == 0) {
+            *seen = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 static void on_asked_for(void *ctx, const struct cs_err *err, const struct cs_approval_row *rows,
@@ -312,10 +356,14 @@ static void on_asked_for(void *ctx, const struct cs_err *err, const struct cs_ap
         cs_visit_free(v);
         return;
     }
-    if (!was_seen(v, row)) {
-        cs_visit_failf(v, 0, CS_CONFLICT,
-                       "card_hash: another card is there than the one that was seen; look at it "
-                       "again");
+    if (!same_tag(v, row, &decision.seen)) {
+        cs_fail(&wrong, CS_CONFLICT, "If-Match" OTHER_CARD);
+        refuse(v, 412, NULL, &wrong);
+        return;
+    }
+    if (!same_card(v, row, &decision.seen)) {
+        cs_fail(&wrong, CS_CONFLICT, "card_hash" OTHER_CARD);
+        refuse(v, 0, "It is another card than the one that was seen", &wrong);
         return;
     }
     if (read_answer(v, &decision, &wrong) < 0) {

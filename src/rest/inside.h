@@ -108,6 +108,9 @@ struct cs_visit {
 
 /* problem.c: what every problem with this status is about. */
 const char *cs_rest_title(unsigned status);
+/* As cs_rest_problem, with a title that says more than that of its kind; NULL: that one. */
+void cs_rest_problem_titled(struct cs_exchange *x, unsigned status, const char *title,
+                            const struct cs_err *err);
 
 /* --- visit.c --- */
 

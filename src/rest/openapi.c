@@ -273,7 +273,8 @@ static void put_paths(struct cs_json_writer *w)
 
 static void put_responses(struct cs_json_writer *w)
 {
-    static const unsigned statuses[] = {400, 401, 403, 404, 409, 413, 415, 416, 422, 429, 501, 503};
+    static const unsigned statuses[] = {400, 401, 403, 404, 409, 412, 413,
+                                        415, 416, 422, 429, 501, 503};
     cs_json_key(w, "responses");
     cs_json_open(w, '{');
     for (size_t i = 0; i < CS_COUNT(statuses); i++) {

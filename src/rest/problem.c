@@ -15,7 +15,7 @@ static const struct kind kinds[] = {
     [CS_MISSING] = {"missing", "There is no such thing", 404},
     [CS_DENIED] = {"denied", "Not allowed", 403},
     [CS_LIMIT] = {"limit", "A limit was reached", 413},
-    [CS_CONFLICT] = {"conflict", "Somebody else was first", 409},
+    [CS_CONFLICT] = {"conflict", "Not as things stand", 409},
     [CS_BUSY] = {"busy", "Too much at once", 503},
     [CS_SCRIPT] = {"internal", "Internal error", 500},
     [CS_UPSTREAM] = {"upstream", "A tool server failed", 502},
@@ -28,6 +28,7 @@ static const struct kind special[] = {
     {"unauthorized", "A key is needed", 401},
     {"not_allowed", "The method is not allowed here", 405},
     {"timeout", "The request took too long", 408},
+    {"precondition", "It is another one than the one that was seen", 412},
     {"media_type", "The media type is not supported", 415},
     {"range", "The range cannot be served", 416},
     {"misdirected", "The host is not served here", 421},
@@ -53,7 +54,8 @@ const char *cs_rest_title(unsigned status)
     return kind_of(status, CS_BUG)->title;
 }
 
-void cs_rest_problem(struct cs_exchange *x, unsigned status, const struct cs_err *err)
+void cs_rest_problem_titled(struct cs_exchange *x, unsigned status, const char *title,
+                            const struct cs_err *err)
 {
     const struct kind *kind = kind_of(status, err->code);
     if (kind->status == 500)
@@ -65,7 +67,7 @@ void cs_rest_problem(struct cs_exchange *x, unsigned status, const struct cs_err
     cs_json_key(&w, "type");
     cs_json_put_z(&w, "about:blank");
     cs_json_key(&w, "title");
-    cs_json_put_z(&w, kind->title);
+    cs_json_put_z(&w, title ? title : kind->title);
     cs_json_key(&w, "status");
     cs_json_put_u64(&w, status ? status : kind->status);
     cs_json_key(&w, "detail");
@@ -79,4 +81,9 @@ void cs_rest_problem(struct cs_exchange *x, unsigned status, const struct cs_err
     cs_exchange_set(x, "X-Content-Type-Options", CS_STR("nosniff"));
     cs_exchange_reply(x, status ? status : kind->status, "application/problem+json",
                       cs_buf_str(&body));
+}
+
+void cs_rest_problem(struct cs_exchange *x, unsigned status, const struct cs_err *err)
+{
+    cs_rest_problem_titled(x, status, NULL, err);
 }

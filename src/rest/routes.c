@@ -48,7 +48,7 @@ static const struct cs_route routes[] = {
      cs_rest_get_approval},
     {"POST", "/approvals/{approval_id}", CS_NEED_APPROVE, CS_BODY_FORM, "ApprovalAnswer",
      "answerApproval", "approvals", "Answer it; the first answer counts", "", "200:Approval",
-     "404 409 413 415", cs_rest_post_approval},
+     "404 409 412 413 415", cs_rest_post_approval},
     {"GET", "/grants", CS_NEED_APPROVE, CS_BODY_NONE, NULL, "listGrants", "approvals",
      "What persons allowed beyond once", "GrantLimit", "200:GrantList", "", cs_rest_get_grants},
     {"DELETE", "/grants/{grant_id}", CS_NEED_APPROVE, CS_BODY_NONE, NULL, "revokeGrant",

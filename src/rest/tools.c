@@ -321,7 +321,12 @@ void cs_rest_post_tool(struct cs_visit *v)
     struct cs_str body = cs_exchange_body(v->x);
     if (!cs_visit_number(v, "timeout_ms", 1, most, 0, &v->timeout_ms))
         return;
-    if (cs_rest_read_object(body, NULL, &v->body, &v->arena, &err) < 0)
+    /* It would be thought that what the session has seen counts. */
+    if (cs_exchange_query(v->x, "session_id").at)
+        cs_visit_failf(v, 0, CS_INVALID,
+                       "session_id: a call by itself is in no session; POST /executions runs a "
+                       "program in one");
+    else if (cs_rest_read_object(body, NULL, &v->body, &v->arena, &err) < 0)
         cs_visit_fail(v, 0, &err);
     else if (!is_server(v, v->parts[0]))
         no_server(v, v->parts[0]);

@@ -10,8 +10,15 @@
  *     {"kind": "program" | "call", "execution_id", "session_id", "principal", "actor_type",
  *      "intent", "language", "risk": cs_verdict_json, "why": "one sentence: why it is asked",
  *      "rule": "risk.then.HIGH",
- *      "program": {"code", "code_hash", "inputs_preview", "modules_hash"},
+ *      "program": {"code" (64 KiB of it at most), "code_lines" (how many there are), "lines":
+ *                  [{"line": 701, "text", "marked"?, "bytes_before"?, "bytes_after"?}, ...] (around
+ *                  all that was found, wherever that is), "code_hash", "inputs_preview",
+ *                  "modules_hash", "files": [{"name", "bytes", "lines", "hash"}], "files_more"?,
+ *                  "file_lines": [{"file", "line", "text"?, "bytes_before"?, "bytes_after"?}] (of
+ *                  what it imports: those that something was found in)},
  *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
+ *               "values": [{"argument": "to", "token": "[EMAIL_3]", "what": "EMAIL", "from":
+ *                           "web/fetch, call 2", "hint"?: "@corp.example"}], "values_cut"?,
  *               "arguments" (as the program gave them, with tokens: an object; a text if it was
                cut), "definition_hash" (cs_tool_definition_hash), "definition_before"?},
  *      "flows": [{"from": "crm/find", "call": 1, "labels": [...], "data": ["EMAIL x 3", ...],
@@ -56,6 +63,7 @@ struct cs_decision {
                               * exactly these arguments */
     int64_t until;           /* of TOOL; 0: 30 days */
     struct cs_str reason;    /* the program gets it as the error; at most 500 bytes */
+    bool seen;               /* whoever answers has named the hash of the card */
     struct cs_caller who;
     const char *channel; /* "rest", "terminal", "mcp", "webhook" */
     bool person;         /* somebody at a keyboard was seen to answer (a terminal, a form) */
@@ -66,11 +74,17 @@ typedef void cs_approval_decided(void *ctx, const struct cs_err *err,
 /*
  * CS_MISSING no such question; CS_CONFLICT somebody was first or it is over (`row` is how it
  * stands); CS_DENIED this one may not answer it, and why: a role below `approve`, or its own
- * question (`rules` says from which risk on; a key never answers what it has asked itself).
+ * question (`rules`, or those under which it was asked, say from which risk on; a key never answers
+ * what it has asked itself). CS_INVALID: it is no answer to this question, or has what none of its
+ * kind has.
  */
 void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *rules,
                         struct cs_str id, const struct cs_decision *decision,
                         cs_approval_decided *done, void *ctx);
+
+/* May a grant for this call have these arguments? As cs_decision has them; CS_INVALID: why not. */
+int cs_approval_arguments(const struct cs_approval_row *row, struct cs_str arguments,
+                          struct cs_err *err);
 
 /* What its arguments are compared with: "exact" exactly those, "these" those that it names, "any"
  * no matter; empty: of a program. In the arena. */
@@ -86,8 +100,14 @@ void cs_approval_looked_data(struct cs_str server, struct cs_str tool,
 void cs_approval_json(const struct cs_approval_row *row, bool with_card, struct cs_buf *out);
 
 /* The card as a text of at most `bytes` bytes, for a form of the protocol or a chat: what, why,
- * findings, flows, the code or the call. Made visible. */
-void cs_approval_text(const struct cs_approval_row *row, size_t bytes, struct cs_buf *out);
+ * findings, flows, and unless it is `brief` the arguments, the inputs and the code. Made visible;
+ * no line of a program's looks like one of ours. What does not fit is left out, which is said; the
+ * lines that something was found in come first. */
+void cs_approval_text(const struct cs_approval_row *row, bool brief, size_t bytes,
+                      struct cs_buf *out);
+
+/* Where people see it: `public_url`, with or without a slash at its end, and the rest. */
+void cs_approval_url(const struct cs_approval_rules *rules, struct cs_str id, struct cs_buf *out);
 
 /* Hears of every question of this process when it is asked, and when it is over. One per runner. */
 struct cs_approval_watcher {

@@ -398,13 +398,16 @@ bool cs_bound_fits(const struct cs_grant_row *grant, struct cs_str bound, struct
     CS_AUTO_JSON struct cs_json shown = {0};
     CS_AUTO_ARENA struct cs_arena arena = {0};
     if (!grant->bound.len || cs_json_parse(grant->bound, NULL, &granted, NULL) < 0 ||
-        cs_json_parse(bound, NULL, &asked, NULL) < 0 || cs_json_parse(card, NULL, &shown, NULL) < 0)
+        cs_json_parse(bound, NULL, &asked, NULL) < 0)
         return false;
     struct cs_json_val g = cs_json_root(&granted), q = cs_json_root(&asked);
-    return all_in(cs_json_get(q, "reasons"), cs_json_get(g, "reasons"), &arena) &&
+    if (!all_in(cs_json_get(q, "reasons"), cs_json_get(g, "reasons"), &arena) ||
+        !arguments_fit(g, q, &arena))
+        return false;
+    /* The card is the largest of them: last, when most do not fit already. */
+    return cs_json_parse(card, NULL, &shown, NULL) == 0 &&
            flows_within(cs_json_get(cs_json_root(&shown), "flows"), cs_json_get(g, "flows"),
-                        &arena) &&
-           arguments_fit(g, q, &arena);
+                        &arena);
 }
 
 struct cs_str cs_grant_match(const struct cs_grant_row *grant, struct cs_arena *arena)

@@ -1,8 +1,10 @@
 /*
  * What a person sees before they decide, and what exactly their answer is about.
  *
- * Everything in a card is as the program and its caller have it: tokens, never values. What is too
- * long is cut, and a member beside it says how long it is; hashes are of the whole.
+ * Everything in a card is as the program and its caller have it: tokens, never values. What stands
+ * in the program's own text is masked, too (card_mask.c), but for what it writes into the arguments
+ * of the call that is asked about: that is what a person decides on. What is too long is cut, and a
+ * member beside it says how long it is; hashes are of the whole.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "run/guard.h"
+#include "run/card_in.h"
 #include "run/journal.h"
 
 #define ARGUMENTS_SHOWN   (16u << 10)
@@ -157,36 +159,48 @@ static void bind_call(struct cs_gate_call *c, bool whole, unsigned char hash[32]
 
 /* --- cards --- */
 
-static void put_head(struct cs_json_writer *w, const struct cs_run *run, const char *kind,
-                     const struct cs_question_want *want)
+/* Foreign words: what is personal or secret in them is none of the card's business. */
+static void put_masked(struct cs_json_writer *w, const struct cs_run *run,
+                       struct cs_card_names *names, const char *key, struct cs_str value)
 {
-    CS_AUTO_BUF struct cs_buf verdict = {0};
+    CS_AUTO_BUF struct cs_buf masked = {0};
+    cs_card_mask_text(run, names, value, &masked);
+    text(w, key, cs_buf_str(&masked));
+}
+
+static void put_head(struct cs_json_writer *w, const struct cs_run *run, const char *kind,
+                     const struct cs_question_want *want, struct cs_card_names *names)
+{
+    CS_AUTO_BUF struct cs_buf verdict = {0}, masked = {0};
     cs_json_open(w, '{');
     word(w, "kind", kind);
     word(w, "execution_id", run->result.execution_id);
     text(w, "session_id", run->request.session);
     text(w, "principal", run->principal);
     text(w, "actor_type", run->result.provenance.actor_type);
-    text(w, "intent", run->request.intent);
+    put_masked(w, run, names, "intent", run->request.intent);
     word(w, "language", cs_language_name(run->request.language));
     flag(w, "durable", run->request.durable);
     cs_verdict_json(&run->result.verdict, &verdict);
     cs_json_key(w, "risk");
-    cs_json_put_raw(w, cs_buf_str(&verdict));
-    text(w, "why", want->why);
+    cs_card_mask(run, names, CS_FORM_JSON, cs_buf_str(&verdict), 0, verdict.len, &masked);
+    cs_json_put_raw(w, cs_buf_str(&masked));
+    put_masked(w, run, names, "why", want->why);
     text(w, "rule", want->rule);
 }
 
-static void put_program(struct cs_json_writer *w, const struct cs_run *run)
+static void put_program(struct cs_json_writer *w, const struct cs_run *run,
+                        struct cs_card_names *names)
 {
     struct cs_str inputs = run->inputs_bytes ? run->inputs_shown : run->request.inputs;
     uint64_t bytes = run->inputs_bytes ? run->inputs_bytes : inputs.len;
     cs_json_key(w, "program");
     cs_json_open(w, '{');
-    put_cut(w, "code", run->code_shown, run->code_bytes);
+    cs_card_code(run, names, w);
     put_hash(w, "code_hash", run->result.provenance.code_hash);
     put_cut(w, "inputs_preview", cs_utf8_cut(inputs, CS_INPUTS_SHOWN), bytes);
     word(w, "modules_hash", run->result.verdict.modules_hash);
+    cs_card_files(run, names, w);
     cs_json_close(w, '}');
 }
 
@@ -231,10 +245,11 @@ static void put_evident_flows(struct cs_json_writer *w, const struct cs_verdict 
 void cs_card_program(struct cs_run *run, struct cs_question_want *want, struct cs_buf *card)
 {
     struct cs_json_writer w = CS_JSON_WRITER(card);
+    CS_AUTO(cs_card_names_done) struct cs_card_names names = {0};
     bind_program(run, true, want->binding);
     bind_program(run, false, want->scope);
-    put_head(&w, run, "program", want);
-    put_program(&w, run);
+    put_head(&w, run, "program", want, &names);
+    put_program(&w, run, &names);
     put_evident_flows(&w, &run->result.verdict);
     put_tail(&w, want, &run->result.verdict.limits);
 }
@@ -280,6 +295,7 @@ static void put_call(struct cs_json_writer *w, struct cs_gate_call *c)
     cs_labels_json(cs_policy_labels(c->run->policy, &view, NULL), w);
     word(w, "standing", c->changed ? "changed" : standings[view.standing]);
     put_arguments(w, cs_buf_str(&c->arguments));
+    cs_card_values(c, w);
     cs_canon_hash(cs_buf_str(&c->arguments), hash);
     put_hash(w, "arguments_hash", hash);
     cs_tool_definition_hash(t, hash);
@@ -297,10 +313,11 @@ void cs_card_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
 {
     struct cs_run *run = c->run;
     struct cs_json_writer w = CS_JSON_WRITER(card);
+    CS_AUTO(cs_card_names_done) struct cs_card_names names = {0};
     bind_call(c, true, want->binding);
     bind_call(c, false, want->scope);
-    put_head(&w, run, "call", want);
-    put_program(&w, run);
+    put_head(&w, run, "call", want, &names);
+    put_program(&w, run, &names);
     put_call(&w, c);
     cs_json_key(&w, "flows");
     cs_json_open(&w, '[');

@@ -43,7 +43,8 @@ struct deciding {
     struct cs_arena arena;
     struct cs_json card;
     struct cs_str card_text;
-    bool looked; /* this definition counts as looked at, too: */
+    size_t reason_bytes; /* as it was given */
+    bool looked;         /* this definition counts as looked at, too: */
     struct cs_str server, tool;
     unsigned char definition[32];
 };
@@ -99,6 +100,27 @@ static int check_who(const struct cs_approval_rules *rules, const struct cs_deci
 
 /* --- which answers there are --- */
 
+/* What an answer comes with goes with it, or it would be thought to count. */
+static int check_parts(const struct deciding *d, const struct cs_approval_row *row,
+                       struct cs_err *err)
+{
+    const struct cs_decision *by = &d->decision;
+    bool call = cs_str_is(row->kind, "call");
+    if (d->reason_bytes > REASON_BYTES)
+        return cs_fail(err, CS_INVALID, "reason: %zu bytes; at most %d", d->reason_bytes,
+                       REASON_BYTES);
+    if (by->until && by->answer != CS_APPROVE_TOOL)
+        return cs_fail(err, CS_INVALID, "until: only of the answer 'tool', not of '%s'",
+                       answers[by->answer]);
+    if (by->arguments.len && by->answer != CS_APPROVE_TOOL &&
+        !(call && by->answer == CS_APPROVE_SESSION))
+        return cs_fail(err, CS_INVALID,
+                       "arguments: only of the answer 'tool', and of 'session' for a call, not of "
+                       "'%s'",
+                       answers[by->answer]);
+    return 0;
+}
+
 /* Whatever a card says, what is CRITICAL is allowed once: no grant is good for it (approvals.c). */
 static int check_offered(struct deciding *d, const struct cs_approval_row *row, struct cs_err *err)
 {
@@ -138,6 +160,17 @@ static int grant_tool(struct deciding *d, const struct cs_approval_row *row, str
     memcpy(d->definition, g->definition, sizeof d->definition);
     return cs_bound_grant(row->bound, cs_json_root(&d->card), d->decision.arguments, &d->arena, g,
                           err);
+}
+
+int cs_approval_arguments(const struct cs_approval_row *row, struct cs_str arguments,
+                          struct cs_err *err)
+{
+    CS_AUTO_JSON struct cs_json card = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_grant_row grant = {0};
+    if (cs_json_parse(row->card, NULL, &card, err) < 0)
+        return -1;
+    return cs_bound_grant(row->bound, cs_json_root(&card), arguments, &arena, &grant, err);
 }
 
 static int until(struct deciding *d, int64_t now, int64_t *expires, struct cs_err *err)
@@ -231,6 +264,8 @@ static void decided_data(const struct deciding *d, const struct cs_approval_row 
         put_hash(&w, "reason_hash", hash);
     }
     put_text(&w, "risk", row->risk);
+    cs_json_key(&w, "seen"); /* at the card itself, or they say which one it was */
+    cs_json_put_bool(&w, by->seen || by->person);
     cs_json_key(&w, "waited_ms");
     cs_json_put_i64(&w, now > row->created ? now - row->created : 0);
     close_canon(&w, data);
@@ -318,7 +353,8 @@ static int decide(struct deciding *d, const struct cs_approval_row *row, struct 
     d->card_text = cs_arena_dup(&d->arena, row->card);
     if (cs_json_parse(d->card_text, NULL, &d->card, err) < 0)
         return cs_wrap(err, "the card of '%.*s'", CS_STR_ARG(row->id));
-    if (check_offered(d, row, err) < 0 || make_grant(d, row, now, &grant, err) < 0)
+    if (check_parts(d, row, err) < 0 || check_offered(d, row, err) < 0 ||
+        make_grant(d, row, now, &grant, err) < 0)
         return -1;
     struct cs_approval_row to = *row;
     to.state = by->answer == CS_APPROVE_DENY ? CS_STR("denied") : CS_STR("approved");
@@ -376,6 +412,7 @@ void cs_approval_decide(struct cs_store *store, const struct cs_approval_rules *
     d->decision = *decision;
     d->decision.arguments = cs_arena_dup(&d->arena, decision->arguments);
     d->decision.reason = clean(&d->arena, decision->reason);
+    d->reason_bytes = decision->reason.len;
     d->done = done;
     d->ctx = ctx;
     cs_store_approval_get(store, cs_str(d->decision.who.tenant), id, on_row, d);

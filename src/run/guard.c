@@ -251,6 +251,7 @@ static void let_run(struct cs_run *run)
 }
 
 #define REFUSED "the policy refuses this program"
+#define UNASKED "a person would have to approve this program, and a replay asks nobody"
 
 /* Its time was over: approvals.c says so in these words. */
 static bool nobody_came(struct cs_str why)
@@ -272,6 +273,9 @@ struct cs_str cs_guard_advice(struct cs_str why)
         return CS_STR(
             "Write it without what `risk.findings` names, or ask whoever keeps the policy "
             "to let it run; `caisson assess FILE` says beforehand.");
+    if (cs_str_starts(why, UNASKED))
+        return CS_STR("Run it as an execution of its own, where somebody can be asked, or let "
+                      "`risk.then` of the policy allow it to whoever replays it.");
     return CS_STR("It did not run, and nothing it would have done was done. `risk.findings` says "
                   "why a person was asked.");
 }
@@ -286,10 +290,18 @@ static void refuse(struct cs_run *run, struct cs_str why)
     cs_fail(&err, CS_DENIED, "%.*s", CS_STR_ARG(why));
     if (run->result.is_guest)
         cs_run_end_early(run, CS_ENDED_FAILED, &err);
+    else if (run->again)
+        cs_player_judged(run->player, false, why);
     else if (run->resume)
         cs_resume_facts(run, false, why);
     else
         cs_job_verdict(run->job, false, &run->result.verdict.limits, why);
+}
+
+static void put_reasons(const struct cs_verdict *v, struct cs_buf *text)
+{
+    for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
+        cs_buf_printf(text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
 }
 
 /* "the policy refuses it (risk.then.CRITICAL): imports node:child_process (line 3); ..." */
@@ -300,8 +312,21 @@ static void refuse_by_rule(struct cs_run *run)
     cs_buf_puts(&text, REFUSED);
     if (v->rule.len)
         cs_buf_printf(&text, " (%.*s)", CS_STR_ARG(v->rule));
-    for (uint32_t i = 0; i < v->reason_count && i < 5; i++)
-        cs_buf_printf(&text, "%s%.*s", i ? "; " : ": ", CS_STR_ARG(v->reasons[i]));
+    put_reasons(v, &text);
+    refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
+}
+
+/* In the recorded world there is nobody who could be asked about a program that was not in it. */
+static void refuse_again(struct cs_run *run)
+{
+    const struct cs_verdict *v = &run->result.verdict;
+    CS_AUTO_BUF struct cs_buf text = {0};
+    if (v->action == CS_GRANT_DENY) {
+        refuse_by_rule(run);
+        return;
+    }
+    cs_buf_printf(&text, UNASKED " (%.*s)", CS_STR_ARG(v->rule));
+    put_reasons(v, &text);
     refuse(run, cs_arena_dup(&run->arena, cs_buf_str(&text)));
 }
 
@@ -429,6 +454,14 @@ void cs_guard_facts(struct cs_run *run, struct cs_str facts)
 {
     const struct cs_verdict *v = &run->result.verdict;
     judge(run, facts, true);
+    if (run->again && cs_again_changed(run)) {
+        cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
+        if (v->action == CS_GRANT_ALLOW)
+            cs_player_judged(run->player, true, (struct cs_str){0});
+        else
+            refuse_again(run);
+        return;
+    }
     if (run->again) { /* whatever holds now: what was said then is heard once more */
         cs_job_verdict(run->job, true, &v->limits, (struct cs_str){0});
         cs_player_facts(run->player);
@@ -448,8 +481,12 @@ int cs_step_guard(struct cs_run *run, struct cs_err *err)
     if (!run->result.is_guest)
         return CS_ON;
     judge(run, (struct cs_str){0}, true);
-    if (run->again)
+    if (run->again && (!cs_again_changed(run) || run->result.verdict.action == CS_GRANT_ALLOW))
         return CS_ON;
+    if (run->again) {
+        refuse_again(run);
+        return CS_LATER;
+    }
     cs_trail_assessed(run);
     if (run->result.verdict.action == CS_GRANT_ALLOW)
         return CS_ON;

@@ -135,6 +135,7 @@ void cs_flows_close(struct cs_sessions *sessions);
 
 /* --- history.c: who asked lately, and how it ended; in memory, bounded --- */
 
+void cs_history_free(struct cs_history *history);
 void cs_history_begun(struct cs_run *run, uint32_t *lately, uint32_t *bad);
 void cs_history_bad(struct cs_run *run);
 

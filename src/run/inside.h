@@ -155,9 +155,10 @@ struct cs_run {
     struct cs_buf *log_texts;
     size_t log_count, log_cap;
     struct cs_buf out, err;
-    uint64_t output;                        /* bytes of logs and streams kept so far */
-    uint64_t code_bytes;                    /* of the program, which is not kept */
-    struct cs_str code_shown, inputs_shown; /* the beginning of both, for a person who is asked */
+    uint64_t output;            /* bytes of logs and streams kept so far */
+    uint64_t code_bytes;        /* of the program, */
+    struct cs_str code_shown;   /* which is kept for a person who is asked, */
+    struct cs_str inputs_shown; /* as the beginning of its inputs is */
     uint64_t inputs_bytes;
     struct cs_catalogue *catalogue; /* what the program sees; NULL: no tools */
     struct cs_gate_call *calls;     /* under way or waiting for their turn, oldest first */
@@ -429,6 +430,7 @@ struct cs_run *cs_run_start_again(struct cs_runner *runner, const struct cs_requ
 void cs_runner_again_over(struct cs_runner *runner); /* one that did not get to a run is done */
 void cs_again_open(struct cs_run *run);
 const struct cs_journal_doc *cs_again_doc(const struct cs_run *run);
+bool cs_again_changed(const struct cs_run *run); /* it is another program than then */
 /* How it ended: as it did then, if it stands where that one stood when somebody ended it. */
 const struct cs_job_end *cs_again_ended(struct cs_run *run, const struct cs_job_end *end,
                                         struct cs_job_end *as_then);

@@ -157,6 +157,8 @@ int cs_player_world(struct cs_run *run, struct cs_job_spec *spec, struct cs_err 
 /* True: it is answered from the record, now or when its time comes. False: it is not in it. */
 bool cs_player_wish(struct cs_player *player, const struct cs_wish *wish);
 void cs_player_facts(struct cs_player *player); /* the verdict is due */
+/* The same, of a program that is another one than then: the verdict of now. */
+void cs_player_judged(struct cs_player *player, bool allowed, struct cs_str why);
 /* True: something follows. False: nothing is left that could be told, and no timer runs. */
 int64_t cs_player_time(const struct cs_player *player);
 bool cs_player_idle(struct cs_player *player, int64_t due_us);

@@ -309,18 +309,33 @@ bool cs_player_wish(struct cs_player *p, const struct cs_wish *wish)
     return true;
 }
 
+/* When it was let run, or refused; NULL: it had ended before. */
+static const struct cs_journal_event *start_of(const struct cs_player *p)
+{
+    for (size_t i = 0; i < p->doc->count; i++)
+        if (p->doc->events[i].kind == CS_JOURNAL_HEARD && p->doc->events[i].what == CS_HEARD_START)
+            return &p->doc->events[i];
+    return NULL;
+}
+
 void cs_player_facts(struct cs_player *p)
 {
+    const struct cs_journal_event *e = start_of(p);
     p->started = true;
-    for (size_t i = 0; i < p->doc->count; i++) {
-        const struct cs_journal_event *e = &p->doc->events[i];
-        if (e->kind == CS_JOURNAL_HEARD && e->what == CS_HEARD_START) {
-            tell_event(p, i, 0, e->payload);
-            return;
-        }
-    }
-    /* It had ended before: the verdict of now holds. */
-    tell(p, &(struct cs_heard){.kind = CS_HEARD_START, .time_us = p->time_us});
+    if (e)
+        tell_event(p, (size_t)(e - p->doc->events), 0, e->payload);
+    else /* the verdict of now holds */
+        tell(p, &(struct cs_heard){.kind = CS_HEARD_START, .time_us = p->time_us});
+}
+
+void cs_player_judged(struct cs_player *p, bool allowed, struct cs_str why)
+{
+    const struct cs_journal_event *e = start_of(p);
+    p->started = true;
+    tell(p, &(struct cs_heard){.kind = CS_HEARD_START,
+                               .time_us = e ? e->time_us : p->time_us,
+                               .answer = allowed ? CS_ANSWER_OK : CS_ANSWER_DENIED,
+                               .payload = why});
 }
 
 /* --- it waits --- */

@@ -5,7 +5,9 @@
  *     its row -> its journal -> large texts of it -> a run that hears what was recorded -> a report
  *
  * A program that asks for something that was not recorded has parted from the record: the same one
- * must not, and a changed one is told what there is.
+ * must not, and a changed one is told what there is. The same one also hears what was said about it
+ * then; a changed one is judged as any other, as a program of whoever replays it, but nobody is
+ * asked.
  */
 #include <stdio.h>
 
@@ -352,7 +354,7 @@ static void on_loaded(void *ctx, const struct cs_err *err)
         .code = a->changed ? a->code : doc->texts[CS_TEXT_CODE].text,
         .inputs = doc->texts[CS_TEXT_INPUTS].text,
         .limits = limits_again(a),
-        .principal = doc->principal,
+        .principal = a->changed ? a->principal : doc->principal, /* whose program it is */
         .tenant = a->tenant,
         .cache = CS_CACHE_OFF,
     };
@@ -453,6 +455,11 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
     uv_timer_init(runner->loop, t);
     t->data = a;
     uv_timer_start(t, on_soon, 0, 0);
+}
+
+bool cs_again_changed(const struct cs_run *run)
+{
+    return run->again->changed;
 }
 
 const struct cs_journal_doc *cs_again_doc(const struct cs_run *run)

@@ -31,7 +31,6 @@
 #define NAME_MAX_BYTES 64 /* of a tenant, a principal, a session */
 #define KEY_MAX_BYTES  255
 #define INTENT_BYTES   2000
-#define CODE_SHOWN     (64u << 10) /* to a person who is asked */
 
 /* --- the way, one step per line --- */
 
@@ -155,7 +154,7 @@ static void close_if_empty(struct cs_runner *r)
         return;
     cs_approvals_close(r);
     free(r->lately);
-    free(r->history);
+    cs_history_free(r->history);
     if (r->closed)
         r->closed(r->closed_ctx);
     cs_cache_free(r->cache);
@@ -655,7 +654,7 @@ static int admit(struct cs_run *run, struct cs_err *err)
                        r->queue.running, r->waiting, run->result.retry_after_s);
     }
     cs_provenance_begin(run);
-    run->code_shown = keep(run, cs_utf8_cut(request->code, CODE_SHOWN));
+    run->code_shown = keep(run, request->code);
     run->waiting = true;
     r->waiting++;
     return CS_ON;
@@ -753,7 +752,7 @@ struct cs_run *cs_run_resumed(struct cs_runner *runner, const struct cs_request 
     run->waiting = true;
     runner->waiting++;
     keep_request(run);
-    run->code_shown = cs_utf8_cut(run->request.code, CODE_SHOWN);
+    run->code_shown = run->request.code;
     cs_shield_open(run);
     cs_provenance_begin(run);
     cs_provenance_inputs(run);

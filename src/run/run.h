@@ -396,6 +396,8 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
 /* Goes on with every durable execution of a process that is gone, now and whenever one goes; those
  * that nobody can go on with are settled as lost. Once, after the servers are configured. */
 void cs_runner_resume(struct cs_runner *runner);
+/* Who was refused or stopped lately is known from the store. Once, before there are executions. */
+void cs_runner_recall(struct cs_runner *runner);
 /* The answer to cs_run_question: a call that was sent and not answered is sent again, or fails in
  * the program. CS_CONFLICT: nothing is asked. */
 enum cs_resume_answer { CS_RESUME_RETRY, CS_RESUME_FAIL };

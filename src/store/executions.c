@@ -110,6 +110,13 @@ static int run_list(struct cs_db *db, struct cs_op *op)
     return cs_execution_rows(db, s, false, op);
 }
 
+static int run_lately(struct cs_db *db, struct cs_op *op)
+{
+    sqlite3_stmt *s =
+        cs_sql_ask(db, CS_SQL_EXECUTIONS_LATELY, &op->err, "ii", op->when, (int64_t)op->limit);
+    return cs_execution_rows(db, s, false, op);
+}
+
 /* --- those whose process is gone --- */
 
 static void text_member(struct cs_json_writer *w, const char *key, struct cs_str text)
@@ -320,6 +327,7 @@ static const struct cs_op_kind
     kind_drop = {.writes = true, .steps = true, .run = run_drop, .tell = cs_op_tell_stored},
     kind_get = {.run = run_get, .tell = cs_op_tell_executions},
     kind_list = {.run = run_list, .tell = cs_op_tell_executions},
+    kind_lately = {.run = run_lately, .tell = cs_op_tell_executions},
     kind_forget = {.writes = true,
                    .steps = true,
                    .run = run_forget,
@@ -350,6 +358,16 @@ void cs_store_execution_get(struct cs_store *store, struct cs_str tenant, struct
     op->tenant = tenant;
     op->id = id;
     cs_op_keep(op, (struct cs_str *[]){&op->tenant, &op->id, NULL});
+    cs_op_ask(op);
+}
+
+void cs_store_executions_lately(struct cs_store *store, int64_t since, size_t limit,
+                                cs_execution_found *done, void *ctx)
+{
+    struct cs_op *op = cs_op_new(store, &kind_lately, ctx);
+    op->done.executions = done;
+    op->when = since;
+    op->limit = limit;
     cs_op_ask(op);
 }
 

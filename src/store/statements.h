@@ -104,6 +104,8 @@
     X(EXECUTIONS_BY_BOTH, "SELECT " CS_EXECUTION_COLUMNS " FROM executions WHERE tenant = ?"       \
                           " AND session = ? AND session <> '' AND +status = ? AND seq < ?"         \
                           " ORDER BY seq DESC LIMIT ?")                                            \
+    X(EXECUTIONS_LATELY, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                         \
+                         " WHERE finished > 0 AND finished > ? ORDER BY finished DESC LIMIT ?")    \
     X(OWNERS, "SELECT owner FROM executions WHERE owner > ? AND owner <> ''"                       \
               " ORDER BY owner LIMIT 1")                                                           \
     X(OWNED, "SELECT " CS_EXECUTION_COLUMNS " FROM executions"                                     \

@@ -248,6 +248,9 @@ struct cs_execution_filter {
 void cs_store_executions(struct cs_store *s, struct cs_str tenant,
                          const struct cs_execution_filter *filter, cs_execution_found *done,
                          void *ctx); /* newest first */
+/* Of all tenants: those that have ended since then, the last ones first. */
+void cs_store_executions_lately(struct cs_store *s, int64_t since, size_t limit,
+                                cs_execution_found *done, void *ctx);
 /* One durable execution whose process is gone is this process's from now on, whoever else asks at
  * the same time; no row: there is none (any more). Its journal is what was appended. */
 void cs_store_execution_adopt(struct cs_store *s, cs_execution_found *done, void *ctx);

@@ -504,7 +504,7 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
         cs_tools_close(t, NULL, NULL);
         return -1;
     }
-    if (t->count)
+    if (t->count && !options->peek)
         cs_tools_load(t);
     if (t->config_path && options->watch)
         start_watch(t);

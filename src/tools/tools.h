@@ -72,6 +72,7 @@ struct cs_tools_options {
     const char *data_dir;    /* existing, ours: catalogue, tree, tokens */
     const char *model_dir;   /* static vectors for search, or NULL */
     bool watch;              /* follow changes of the file */
+    bool peek;               /* only what was offered last time: no command is run, no server */
     bool eager;              /* connect to all servers at once, in the background */
     struct cs_store *store;  /* that knows how tools were seen; lent until closed; NULL: none */
 };

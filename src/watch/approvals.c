@@ -1,7 +1,8 @@
 /*
  * Chat systems hear of questions to persons: posted when they are asked, and when they are over, to
  * the address and signed with the secret that the policy names. What is posted has tokens instead
- * of values, as the card has. Answers come back over REST, with a key of their own.
+ * of values, as the card has, and nothing of the program's text or of arguments. Answers come back
+ * over REST, with a key of their own.
  *
  * Limits: 1,000 posts wait; a text has TEXT_BYTES.
  */
@@ -57,7 +58,7 @@ static void put_text(struct cs_json_writer *w, const char *key, struct cs_str te
 static void put_words(const struct cs_approval_row *row, bool over, struct cs_buf *out)
 {
     if (!over) {
-        cs_approval_text(row, TEXT_BYTES, out);
+        cs_approval_text(row, true, TEXT_BYTES, out);
         return;
     }
     cs_buf_printf(out, "Approval %.*s was %.*s", CS_STR_ARG(row->id), CS_STR_ARG(row->state));
@@ -86,8 +87,7 @@ static void post(struct cs_herald *a, const struct cs_approval_row *row, bool ov
     cs_json_put_raw(&w, cs_buf_str(&approval));
     put_text(&w, "text", cs_buf_str(&text));
     if (rules.public_url.len) {
-        cs_buf_printf(&url, "%.*s/approvals/%.*s", CS_STR_ARG(rules.public_url),
-                      CS_STR_ARG(row->id));
+        cs_approval_url(&rules, row->id, &url);
         put_text(&w, "url", cs_buf_str(&url));
     }
     cs_json_close(&w, '}');

@@ -2,12 +2,16 @@
  * FACTS: what the program and all it imports can reach, do and hide, as the compiler noted it.
  */
 #include "base/json.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "worker/digest.h"
 #include "worker/modules.h"
 
-#define ENVELOPE 1024 /* bytes that are kept for what stands around the facts */
+#define ENVELOPE    1024 /* bytes that are kept for what stands around the facts */
+#define FILES_MOST  100u
+#define PLACES_ROOM (96u << 10) /* bytes of lines */
+#define PLACE_BYTES 240         /* of one line */
 
 struct listing {
     struct cs_json_writer *w;
@@ -111,6 +115,17 @@ static int by_path(const void *a, const void *b)
     return d ? d : (x->path.len > y->path.len) - (x->path.len < y->path.len);
 }
 
+static size_t hex_of(struct cs_str text, char digits[2 * CS_DIGEST_MAX + 1])
+{
+    unsigned char hash[CS_DIGEST_MAX];
+    size_t bytes = cs_hash(CS_STR("sha-256"), text, hash);
+    for (size_t i = 0; i < bytes; i++) {
+        digits[2 * i] = "0123456789abcdef"[hash[i] >> 4];
+        digits[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
+    }
+    return 2 * bytes;
+}
+
 /* The SHA-256 over the SHA-256 of each text that was loaded, in the order of their paths. */
 static void put_hash(struct cs_json_writer *w)
 {
@@ -128,14 +143,117 @@ static void put_hash(struct cs_json_writer *w)
         bytes = cs_hash(CS_STR("sha-256"), list[i]->text, hash);
         cs_buf_put(&all, hash, bytes);
     }
-    bytes = cs_hash(CS_STR("sha-256"), cs_buf_str(&all), hash);
     char digits[2 * CS_DIGEST_MAX + 1];
-    for (size_t i = 0; i < bytes; i++) {
-        digits[2 * i] = "0123456789abcdef"[hash[i] >> 4];
-        digits[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
-    }
     cs_json_key(w, "modules_hash");
-    cs_json_put_str(w, cs_strn(digits, 2 * bytes));
+    cs_json_put_str(w, cs_strn(digits, hex_of(cs_buf_str(&all), digits)));
+}
+
+/* --- imported files, for people --- */
+
+/* Somebody's own text, which the person who is asked about the program does not see otherwise. */
+static bool is_import(uint32_t i)
+{
+    const struct cs_module *m = &cs_modules.modules[i];
+    return i > 0 && !m->builtin && !is_generated(m);
+}
+
+static bool has_room(const struct cs_json_writer *w, size_t start)
+{
+    size_t len = w->out->len;
+    return len + 2 * ENVELOPE + 6 * PLACE_BYTES + 12 * CS_FACT_NAME_BYTES < CS_FACTS_BYTES &&
+           len - start < PLACES_ROOM;
+}
+
+static void put_files(struct cs_json_writer *w)
+{
+    uint32_t shown = 0, more = 0;
+    char digits[2 * CS_DIGEST_MAX + 1];
+    cs_json_key(w, "files");
+    cs_json_open(w, '[');
+    for (uint32_t i = 0; i < cs_modules.count; i++) {
+        const struct cs_module *m = &cs_modules.modules[i];
+        if (!is_import(i))
+            continue;
+        if (shown == FILES_MOST || !has_room(w, w->out->len)) {
+            more++;
+            continue;
+        }
+        shown++;
+        cs_json_open(w, '{');
+        put_text(w, "name", m->name);
+        cs_json_key(w, "bytes");
+        cs_json_put_u64(w, m->text.len);
+        cs_json_key(w, "lines");
+        cs_json_put_u64(w, cs_lines_count(m->text, true));
+        cs_json_key(w, "hash");
+        cs_json_put_str(w, cs_strn(digits, hex_of(m->text, digits)));
+        cs_json_close(w, '}');
+    }
+    cs_json_close(w, ']');
+    if (more) {
+        cs_json_key(w, "files_more");
+        cs_json_put_u64(w, more);
+    }
+}
+
+/* What is rarely harmless comes first, if there is no room for all. */
+static bool is_grave(enum cs_fact_kind kind)
+{
+    return kind == CS_FACT_CODE || kind == CS_FACT_DYNAMIC || kind == CS_FACT_PROTOTYPE ||
+           kind == CS_FACT_ENV || kind == CS_FACT_ESCAPE || kind == CS_FACT_INVISIBLE ||
+           kind == CS_FACT_IMPORT || kind == CS_FACT_LOOP;
+}
+
+static void put_place(struct cs_json_writer *w, const struct cs_module *m, const struct cs_fact *f,
+                      struct cs_str line, size_t start, size_t end)
+{
+    cs_json_open(w, '{');
+    put_text(w, "module", m->name);
+    cs_json_key(w, "line");
+    cs_json_put_u64(w, f->line);
+    cs_json_key(w, "column");
+    cs_json_put_u64(w, f->column);
+    cs_json_key(w, "text");
+    cs_json_put_str(w, cs_strn(line.at + start, end - start));
+    cs_json_key(w, "bytes_before");
+    cs_json_put_u64(w, start);
+    cs_json_key(w, "bytes_after");
+    cs_json_put_u64(w, line.len - end);
+    cs_json_close(w, '}');
+}
+
+/* The lines that something was noted in, in the order of the text. */
+static void put_places(struct cs_json_writer *w, const struct cs_module *m, bool grave,
+                       size_t first)
+{
+    struct cs_str rest = m->text, line = {0};
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < m->compiled.fact_count && has_room(w, first); i++) {
+        const struct cs_fact *f = &m->compiled.facts[i];
+        if (is_grave(f->kind) != grave || f->line < number)
+            continue;
+        while (number < f->line && cs_line_next(&rest, true, &line))
+            number++;
+        if (number < f->line)
+            return;
+        size_t at = cs_line_offset(line, f->column);
+        size_t start = at > PLACE_BYTES / 4 ? at - PLACE_BYTES / 4 : 0;
+        size_t end = line.len - start > PLACE_BYTES ? start + PLACE_BYTES : line.len;
+        put_place(w, m, f, line, cs_text_aligned(line, start), cs_text_aligned(line, end));
+    }
+}
+
+static void put_imports(struct cs_json_writer *w)
+{
+    put_files(w);
+    cs_json_key(w, "places");
+    cs_json_open(w, '[');
+    size_t first = w->out->len;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < cs_modules.count; i++)
+            if (is_import(i))
+                put_places(w, &cs_modules.modules[i], pass == 0, first);
+    cs_json_close(w, ']');
 }
 
 static uint64_t longest_line(struct cs_str text)
@@ -182,6 +300,7 @@ bool cs_modules_facts(struct cs_buf *json)
     cs_json_key(w, "source_bytes");
     cs_json_put_u64(w, bytes);
     put_hash(w);
+    put_imports(w);
     cs_json_key(w, "longest_line");
     cs_json_put_u64(w, longest);
     if (l.truncated) {

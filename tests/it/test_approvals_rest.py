@@ -189,6 +189,69 @@ def test_another_program_is_asked_for_again(t):
         t.equal(len(found), count, event)
 
 
+def test_an_answer_that_comes_too_late_is_told_why(t):
+    with Daemon(t, *with_policy(t, timeout_s=3)) as d:
+        agent, boss = keys(t)
+        other = make_key(t, "other", role="approve")
+        waits = Later(lambda: d.post("/executions", {"code": SEND % 1}, key=agent))
+        asked = pending(t, d, boss)[0]
+        tag = d.get("/approvals/" + asked["id"], key=boss).headers["ETag"]
+
+        def late(says, *pieces, key=boss, status=409, code="conflict", **more):
+            headers = more.pop("headers", None)
+            said = d.post("/approvals/" + asked["id"], dict({"answer": "once"}, **more), key=key, headers=headers)
+            problem(t, said, status, code, *pieces)
+            t.equal(said.json()["title"], says, "title")
+        late("It is another card than the one that was seen", "card_hash", card_hash="0" * 64)
+        for match in ('"%s"' % ("0" * 64), "W/" + tag, tag[1:-1], '"a", "b"'):
+            late("It is another one than the one that was seen", "If-Match", status=412, code="precondition", headers={"If-Match": match})
+        t.true(waits.waits(), "one of them counted")
+        done = d.post("/approvals/" + asked["id"], {"answer": "once"}, key=boss, headers={"If-Match": '"x", ' + tag})
+        t.equal(done.status, 200, "with its tag")
+        late("You have answered already", "by boss")
+        late("Somebody else has answered", "by boss", key=other)
+        t.equal(waits.get().json()["status"], "completed")
+        waits = Later(lambda: d.post("/executions", {"code": SEND % 2}, key=agent))
+        asked = pending(t, d, boss)[0]
+        t.equal(waits.get().json()["status"], "failed")
+        late("Its time is over", "expired")
+        execution = begin(t, d, SEND % 3, headers={"Authorization": "Bearer " + agent})
+        asked = pending(t, d, boss)[0]
+        d.request("DELETE", "/executions/" + execution, key=agent)
+        late("It was withdrawn: nobody waits for it any more", "withdrawn")
+
+
+def test_what_an_answer_has_not_is_refused(t):
+    with Daemon(t, *with_policy(t)) as d:
+        agent, boss = keys(t)
+        waits = Later(lambda: d.post("/executions", {"code": SEND % 1}, key=agent))
+        asked = pending(t, d, boss)[0]
+        problem(t, answer(d, asked, "once", boss, until="2099-01-01T00:00:00Z"), 400, "invalid", "until", "'once'")
+        problem(t, answer(d, asked, "deny", boss, arguments={"n": 1}), 400, "invalid", "arguments", "'deny'")
+        problem(t, answer(d, asked, "deny", boss, reason="\u00e9" * 300), 400, "invalid", "reason: 600 bytes; at most 500")
+        said = t.caisson("deny", asked["id"], "--reason", "x" * 700)
+        t.equal((said.status, said.out), (2, ""), "a long reason")
+        t.has(said.err, "at most 500", "why")
+        t.true(waits.waits(), "one of them counted")
+        t.status(t.caisson("deny", asked["id"], "--reason", "x" * 500), 0)
+        t.has(json.dumps(waits.get().json()["error"]), "x" * 500)
+        problem(t, d.post("/tools/rec/echo?session_id=s", {"n": 1}, key=agent), 400, "invalid", "session_id", "POST /executions")
+
+
+def test_the_ledger_says_whether_the_card_was_named(t):
+    with Daemon(t, *with_policy(t)) as d:
+        agent, boss = keys(t)
+        for n in range(3):
+            waits = Later(lambda: d.post("/executions", {"code": SEND % n}, key=agent))
+            asked = pending(t, d, boss)[0]
+            tag = {"If-Match": '"%s"' % asked["card_hash"]} if n == 2 else {"If-Match": "*"}
+            more = {"card_hash": asked["card_hash"]} if n == 1 else {}
+            t.equal(d.post("/approvals/" + asked["id"], dict({"answer": "once"}, **more), key=boss, headers=tag).status, 200)
+            waits.get()
+    found = t.caisson("audit", "list", "--event", "approval.decided", "-o", "json").json()["entries"]
+    t.equal([(e["data"]["seen"], e["data"]["person"]) for e in reversed(found)], [(False, False), (True, False), (True, False)])
+
+
 def test_the_stream_says_when_it_is_asked_and_decided(t):
     with Daemon(t, *with_policy(t)) as d:
         agent, boss = keys(t)

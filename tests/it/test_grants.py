@@ -179,3 +179,15 @@ def test_always_is_for_the_one_who_asked_and_not_for_an_agent(t):
         waits = asked(t)[0]
         t.equal(shown(t, waits)["actor_type"], "agent", "who asks")
         t.status(t.caisson("deny", waits), 0)
+
+
+def test_arguments_that_do_not_fit_are_asked_for_again_at_the_terminal(t):
+    office(t, ASK_MAIL)
+    options = ("run", "--input", '{"to": "b"}', "-e", SEND)
+    lines = [("answer: ", "t"), ("until when?", "\n"), ("arguments that must be equal", '{"to": "c"}\n'), ("another one in the call", ""),
+             ("arguments that must be equal", "{}\n"), ("names none", ""), ("arguments that must be equal", '{"to": "b"}\n')]
+    status, seen = t.on_a_terminal(*options, answers=lines, env={"NO_COLOR": "1"})
+    t.equal(status, 0, "status: %s" % seen)
+    t.equal(t.caisson("run", "--input", '{"to": "b"}', "-e", SEND.replace("'hi'", "'ho'")).status, 0, "another text")
+    grants = t.caisson("approvals", "grants", "-o", "json").json()["grants"]
+    t.equal([(g["arguments"], g["match"], g["actor_type"]) for g in grants], [({"to": "b"}, "these", "local")], "grants")

@@ -3,7 +3,7 @@
 import json
 import time
 
-from guarding import Waiting, asked, office, pending
+from guarding import RISKY, Waiting, asked, office, pending
 from resting import begin, until
 from serving import Daemon
 from test_durable import kill
@@ -144,6 +144,41 @@ def test_a_command_may_be_refused_by_policy(t):
     done = t.envelope("try { await box.runCommand({ command: inputs.c }); } catch (e) { return e.message; }", "--input", '{"c": "rm -rf /home"}')
     t.has(done["result"], "the policy refuses it (shell-delete): what it is told to run holds a command that deletes files", "what it is told")
     t.equal(sent(), [], "what was run")
+
+
+def test_what_a_principal_did_is_known_after_a_restart(t):
+    """Eight programs that were refused: the ninth is looked at more closely, whichever daemon it comes to."""
+    t.file("caisson.json", "{}")
+    t.file("policy.json", json.dumps({"risk": {"then": {"HIGH": "deny"}}}))
+
+    def risk(d):
+        return d.run("return 1", cache="off")["risk"]
+
+    with Daemon(t) as d:
+        t.equal(risk(d)["level"], "LOW", "risk at first")
+        for _ in range(8):
+            t.equal(d.run(RISKY, inputs={"by": 2})["status"], "denied", "status")
+        t.equal((risk(d)["level"], risk(d)["findings"][0]["id"]), ("MEDIUM", "history"), "risk afterwards")
+    with Daemon(t) as d:
+        t.equal((risk(d)["level"], risk(d)["findings"][0]["id"]), ("MEDIUM", "history"), "risk after a restart")
+
+
+def test_a_call_that_nobody_waits_for_is_asked_about_for_five_seconds(t):
+    """The program has returned: like every call this one may finish, but not for as long as a person might take."""
+    sent = office(t, {"tools": {"ask": ["mail/*"]}}, roles=("mail",))
+    code = "mail.sendMail({ to: 'x@evil.example', subject: inputs.s, body: 'b' }).catch(() => {}); return 'done'"
+    with Waiting(t, code, "-i", '{"s": "one"}', "-o", "json") as w:
+        approval, start = w.asked(), time.monotonic()
+        done = w.end().json()
+        took = time.monotonic() - start
+    t.equal((done["result"], [c["status"] for c in done["calls"]]), ("done", ["cancelled"]), "how it ended")
+    t.true(took < 15, "it took %.1f s, and the question has 30" % took)
+    t.equal([(r["id"], r["state"]) for r in pending(t, "--all")], [(approval, "withdrawn")], "the question")
+    t.equal(sent(), [], "what was sent")
+    with Waiting(t, code, "-i", '{"s": "two"}', "-o", "json") as w:
+        w.answer("approve", "--yes")
+        t.equal(w.end().json()["calls"][0]["status"], "ok", "the call, if somebody was quick")
+    t.equal([m["subject"] for m in sent()], ["two"], "what was sent")
 
 
 def test_the_clock_stands_still_while_somebody_is_asked_and_other_calls_go_on(t):

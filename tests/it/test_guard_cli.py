@@ -32,9 +32,66 @@ def test_whoever_runs_it_at_a_terminal_is_asked_in_place(t):
 
 def test_no_ends_it_with_the_reason(t):
     status, seen = t.on_a_terminal("run", *BY_TWO, "-e", RISKY, env=PLAIN,
-                                   answers=[(KEY, "n"), ("why not?", "not on a Monday\n")])
+                                   answers=[(KEY, "r"), ("why not?", "not on a Monday\n")])
     t.equal(status, 3, "exit status")
     t.matches(seen, "permission_error.*not on a Monday", "the terminal")
+
+
+def test_no_is_no_at_once(t):
+    status, seen = t.on_a_terminal("run", *BY_TWO, "-e", RISKY, answers=[(KEY, "n")], env=PLAIN)
+    t.equal(status, 3, "exit status")
+    t.matches(seen, "permission_error.*a person said no", "the terminal")
+    # Whoever says no and then nothing at all has said no.
+    with Waiting(t, RISKY, *BY_TWO) as w:
+        approval = w.asked()
+        t.on_a_terminal("approve", approval, answers=[(KEY, "r"), ("why not?", "\x04")], env=PLAIN)
+        t.status(w.end(), 3)
+    t.equal(shown(t, approval)["state"], "denied", "state")
+
+
+def test_a_key_that_is_none_says_which_there_are(t):
+    with Waiting(t, RISKY, *BY_TWO) as w:
+        _, seen = t.on_a_terminal("approve", w.asked(), env=PLAIN,
+                                  answers=[(KEY, "x"), ("'x' is none of the keys", ""), (KEY, "s"), (KEY, "y")])
+        t.matches(seen, r"'s' is none of the keys:\s+\[y\] yes", "the terminal")
+        t.status(w.end(), 0)
+
+
+def test_an_open_card_notices_what_happens_elsewhere(t):
+    for verb, options, word in (("approve", ("--yes",), "approved"), ("deny", ("--reason", "not like this"), "denied")):
+        with Waiting(t, RISKY, *BY_TWO) as w:
+            approval, when = w.asked(), []
+
+            def elsewhere():
+                time.sleep(1.5)
+                t.caisson(verb, approval, *options)
+                when.append(time.monotonic())
+            other = threading.Thread(target=elsewhere, daemon=True)
+            other.start()
+            status, seen = t.on_a_terminal("approve", approval, env=PLAIN)
+            ended_at = time.monotonic()
+            other.join(30)
+            t.equal(status, 2, "exit status")
+            t.matches(seen, "it is %s already, by local" % word, "the terminal")
+            t.true(ended_at - when[0] < 2, "it noticed after %.1f s" % (ended_at - when[0]))
+            w.end()
+
+
+def test_an_open_card_ends_when_its_time_is_over(t):
+    with Waiting(t, RISKY, *BY_TWO, *policy(t, {"approvals": {"timeout_s": 3}})) as w:
+        status, seen = t.on_a_terminal("approve", w.asked(), env=PLAIN)
+        t.equal(status, 2, "exit status")
+        t.has(seen, "it is expired: nobody answered in time", "the terminal")
+        w.end()
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, SOON), "-e", RISKY, env=PLAIN)
+    t.equal(status, 3, "exit status")
+    t.has(seen, "is expired", "the terminal")
+
+
+def test_what_waits_says_that_it_does(t):
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, {"approvals": {"timeout_s": 4}}), "-e", RISKY, answers=[(KEY, "q")])
+    t.equal(status, 3, "exit status")
+    t.has(seen, "waiting for a person, ", "the terminal")
 
 
 def test_leaving_the_question_leaves_it_to_others(t):
@@ -78,7 +135,7 @@ def test_approve_shows_it_and_takes_a_key(t):
 
 def test_a_person_at_the_terminal_denies_with_a_reason(t):
     with Waiting(t, RISKY, *BY_TWO, "-o", "json") as w:
-        status, _ = t.on_a_terminal("approve", w.asked(), answers=[(KEY, "n"), ("why not?", "too risky\n")], env=PLAIN)
+        status, _ = t.on_a_terminal("approve", w.asked(), answers=[(KEY, "r"), ("why not?", "too risky\n")], env=PLAIN)
         t.equal(status, 0, "exit status")
         done = w.end()
     t.status(done, 3)
@@ -154,7 +211,7 @@ def test_a_long_program_says_what_is_not_shown(t):
     with Waiting(t, "\n".join(lines) + "\nreturn f()", *BY_TWO) as w:
         approval = w.asked()
         status, seen = t.on_a_terminal("approve", approval, env=PLAIN, columns=200,
-                                       answers=[("lines not shown", ""), (KEY, "d"), ("a119 = 119", ""), (KEY, "y")])
+                                       answers=[("lines left out", ""), (KEY, "d"), ("a119 = 119", ""), (KEY, "y")])
         t.equal(status, 0, "exit status")
         t.has(seen, ">   81", "the marked line")
         w.end()

@@ -91,7 +91,7 @@ def test_one_yes_is_one_call_and_the_tool_is_known_with_the_tool(t):
         t.status(w.end(), 0)
     t.equal(standing(t, "send_mail"), "changed", "standing after one yes")
     with Waiting(t, MAIL, *body("three")) as w:
-        w.answer("approve", "--tool", "--until", "2h", "--arguments", "{}", "--yes")
+        w.answer("approve", "--tool", "--until", "2h", "--arguments", "any", "--yes")
         t.status(w.end(), 0)
     t.equal(standing(t, "send_mail"), "known", "standing")
     t.equal([m["body"] for m in sent()], ["one", "two", "three"], "mails")

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import signal
 
 from guarding import RISKY, Waiting, entries, office, pending
@@ -50,12 +51,20 @@ def test_every_example_of_the_page_is_valid(t):
         t.equal((done.status, done.err), (0, ""), "line %d: %s" % (line, done.err))
 
 
+def test_what_the_page_explains_is_asked_about(t):
+    with open(os.path.join(DOCS, "policy.md")) as f:
+        lines = f.read().replace("\\\n", " ").split("\n")
+    calls = [shlex.split(line)[2:] for line in lines if line.startswith("    $ caisson policy explain --tool")]
+    t.equal([t.caisson(*argv).status for argv in calls], [3, 3])
+
+
 def test_what_is_built_in_is_a_policy(t):
     done = t.caisson("policy", "default")
     t.status(done, 0)
     rules = done.json()
     t.equal(rules["flows"], [{"from": ["private", "untrusted"], "to": ["egress"], "then": "ask"}])
     t.equal(rules["risk"]["then"]["HIGH"], "ask")
+    t.true("two programs" not in done.out, "it tells how to get round the guard")
     t.status(t.caisson("policy", "check", t.file("default.json", done.out)), 0)
 
 
@@ -66,7 +75,10 @@ def test_what_is_built_in_is_a_policy(t):
         ("no JSON", '{"tools": ', "example.json"),
         ("a level", '{"risk": {"rules": [{"id": "env", "level": "HIHG"}]}}', "risk.rules[0]"),
         ("a secret that is not there", '{"approvals": {"secret": "${env:NOT_SET_ANYWHERE}"}}', "NOT_SET_ANYWHERE"),
-        ("privacy", '{"privacy": {"words": [7]}}', "privacy")])
+        ("privacy", '{"privacy": {"words": [7]}}', "privacy"),
+        ("two at once", '{"tools": {"deny": 7}, "risk": {"then": {"HIHG": "ask"}}}', "; and risk.then: there is no setting 'HIHG'"),
+        ("a NUL", r'{"tools": {"deny": ["mail/a\u0000b"]}}', "tools: a text has a NUL in it (\\u0000), after 'mail/a'"),
+        ("a NUL in a name", r'{"labels": {"a/*\u0000": "private"}}', "labels: a text has a NUL in it")])
 def test_a_mistake_is_told(t, _, text, says):
     path = t.file("example.json", text)
     done = t.caisson("policy", "check", path)
@@ -90,9 +102,53 @@ def test_what_is_probably_not_meant_is_warned_of(t):
     done = t.caisson("policy", "check", path)
     t.status(done, 0)
     for says in ("'crn/*' matches nothing: there is no server 'crn'; did you mean 'crm'?", "so write 'mail/*'",
-                 "'crm/find*' is never reached: 'crm/*'", "flows[1] is never reached: flows[0]", "not signed"):
+                 "'crm/find*' is never reached: 'crm/*'", "flows[1] is never reached: flows[0]",
+                 "approvals.webhook: there is no `secret` to sign with, so nothing is sent there"):
         t.has(done.out, says)
     t.equal(len(t.caisson("policy", "check", path, "-o", "json").json()["warnings"]), 5)
+
+
+def test_tools_that_are_not_there_are_warned_of(t):
+    office(t)
+    path = t.file("p.json", json.dumps({
+        "tools": {"deny": ["mail/send_mial", "mail/sendMail", "mail/send*", "bank/pay", "crm/zzz*"],
+                  "rules": [{"tool": "crm/find_customers",
+                             "parameters": {"n": {"min": 5, "max": 2}, "m": {"min": 1, "max": 1}, "t": {"min_length": 3, "max_length": 1}}}]},
+        "risk": {"rules": [
+            {"id": "ftp", "level": "HIGH", "when": {"fact": "import", "name": "ftp"}, "reason": "imports {nmae} {x} {name}",
+             "mitigation": "not {name}"},
+            {"id": "ftp", "level": "LOW"}, {"id": "loop", "level": "HIGH"}]}}))
+    others = ["tools.deny: 'bank/pay' matches nothing: there is no server 'bank'",
+              "tools.rules[0].parameters.n: min is more than max, so nothing fits",
+              "tools.rules[0].parameters.t: min_length is more than max_length, so nothing fits",
+              "risk.rules[0].reason: {nmae} stays as it is, did you mean {name}?; there are {name}, {count}, {tools}, {language}",
+              "risk.rules[0].reason: {x} stays as it is; there are {name}, {count}, {tools}, {language}",
+              "risk.rules[0].mitigation: {name} stays as it is: it is filled in only in a `reason`",
+              "risk.rules[1]: 'ftp' is there twice: it changes risk.rules[0]"]
+
+    def warnings():
+        return t.caisson("policy", "check", path, "-o", "json").json()["warnings"]
+    t.equal(warnings(), others, "what is not known yet is not doubted")
+    t.status(t.caisson("tools", "list"), 0)  # now it is known what they offer
+    t.equal(warnings(), ["tools.deny: 'mail/send_mial' matches nothing: the server has no such tool; did you mean 'send_mail'?", *others])
+
+
+def test_what_is_no_file_is_not_waited_for(t):
+    pipe = os.path.join(t.dir, "pipe")
+    os.mkfifo(pipe)
+    for argv in (("policy", "check", pipe), ("policy", "test", pipe), ("run", "-e", "return 1", "--policy", pipe)):
+        done = t.caisson(*argv, patience=20)
+        t.status(done, 2)
+        t.has(done.err, "it is no file, but a pipe or a device")
+    t.has(t.caisson("policy", "check", "/dev/zero").err, "it is no file")
+    t.has(t.caisson("policy", "check", t.dir).err, "a directory")
+
+
+def test_a_webhook_that_is_sent_nothing_is_said_at_the_start(t):
+    t.file("caisson.json", "{}")
+    t.file("policy.json", '{"approvals": {"webhook": "https://x.example/"}}')
+    with Daemon(t) as d:
+        d.await_said("approvals.webhook: there is no approvals.secret to sign with, so nothing is sent there")
 
 
 def test_a_call_is_explained(t):
@@ -109,6 +165,9 @@ def test_a_call_is_explained(t):
     t.equal((said["action"], said["rule"]), ("allow", "flows[0]"))
     said = explained(t, "--tool", "mail/send_mail", "--arguments", '{"to": "somebody-who-is-far-away@example.org"}')
     t.equal((said["action"], said["rule"]), ("deny", "tools.rules"))
+    said = explained(t, "--tool", "box/run_command", "--arguments", '{"argv": ["rm", "-rf", "/"]}')
+    t.equal((said["action"], said["rule"]), ("ask", "shell-delete"))
+    t.equal(explained(t, "--tool", "box/run_command", "--arguments", '{"argv": ["ls", "-l", "/"]}')["action"], "allow")
     said = explained(t, "--tool", "crm/add_note")
     t.equal((said["action"], said["rule"]), ("deny", "tools.deny: crm/add*"))
     said = explained(t, "--tool", "web.fetchPage", "--principal", "ci-7")
@@ -182,6 +241,10 @@ def test_expectations_are_tried(t):
                   {"call": "far/get_map", "expect": {"labels": ["public", "untrusted", "egress"]}}]}))), 0)
     for wrong, says in (('[{"call": "a/b"}]', "expect"), ('[{"calls": "a/b", "expect": "ask"}]', "did you mean 'call'?"),
                         ('{}', "must be a list"), ('[{"call": "a/b", "expect": {"action": "ask", "riks": 1}}]', "'risk'?"),
+                        ('[{"call": "a/b", "expect": "alow"}]', "`expect`: 'alow' is none, did you mean 'allow'?"),
+                        ('[{"call": "a/b", "expect": {"action": "al*"}}]', "`action`: 'al*' is none"),
+                        ('[{"code": "1", "expect": {"risk": "high"}}]', "`risk`: 'high' is none"),
+                        ('[{"call": "a/b", "expect": {"labels": ["privat"]}}]', "did you mean 'private'?"),
                         ('[{"program": "none.ts", "expect": "ask"}]', "none.ts"), ('[{"call": "ab", "expect": "ask"}]', "SERVER/TOOL")):
         done = t.caisson("policy", "test", t.file("wrong.json", wrong))
         t.true(done.status not in (0, 1), "%s: %s" % (wrong, done))

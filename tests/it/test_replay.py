@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import time
 
+from guarding import RISKY, Waiting, pending
 from harness import table
 from resting import problem
 from serving import Daemon
@@ -200,6 +201,50 @@ def test_a_changed_program_sees_the_recorded_world(t):
     t.status(done, 1)
     for piece in ("different", "recorded  failed", "replayed  completed", "call 4", "- ", "+ "):
         t.has(done.out, piece)
+
+
+def test_a_changed_program_is_judged_like_any_other(t):
+    """Nobody can be asked about it in the recorded world; what was approved then was another program."""
+    t.file("caisson.json", "{}")
+    envelope = t.envelope("return 1", "-i", '{"by": 2}')
+    with Daemon(t) as d:
+        report = d.post("/executions/%s/replay" % envelope["execution_id"], {"code": RISKY}).json()
+    t.equal(report["replayed"]["status"], "denied", "status over REST")
+    risky = t.file("risky.ts", RISKY)
+    report = replay(t, envelope["execution_id"], "--code", risky, status=1)
+    t.equal(report["replayed"]["status"], "denied", "status")
+    error = report["envelope"]["error"]
+    t.equal(error["type"], "permission_error", "type")
+    t.matches(error["message"], r"a person would have to approve this program, and a replay asks nobody \(built in: risk\.then\.HIGH\): .+", "message")
+    t.has(error["suggestion"], "risk.then", "what to do")
+    t.equal(report["envelope"]["risk"]["level"], "HIGH", "risk")
+    t.equal(pending(t, "--all"), [], "what was asked")
+    # As the policy says to whoever replays it.
+    t.file("policy.json", json.dumps({"risk": {"then": {"HIGH": "allow"}}}))
+    report = replay(t, envelope["execution_id"], "--code", risky, status=1)
+    t.equal((report["replayed"]["status"], report["envelope"]["result"]), ("completed", 42), "where it is allowed")
+    denies = t.file("denies.json", json.dumps({"risk": {"then": {"HIGH": "deny"}}}))
+    report = replay(t, envelope["execution_id"], "--code", risky, "--policy", denies, status=1)
+    t.has(report["envelope"]["error"]["message"], "the policy refuses this program", "where it is denied")
+
+
+def test_what_was_said_then_is_heard_again(t):
+    """The same program, approved or refused by a person, whatever the policy says by now."""
+    ends = []
+    t.file("caisson.json", "{}")
+    for verb, options in (("approve", ("--yes",)), ("deny", ("--reason", "not this one"))):
+        with Waiting(t, RISKY, "-i", '{"by": 2}', "-o", "json") as w:
+            w.answer(verb, *options)
+            ends.append(w.end().json())
+    t.file("policy.json", json.dumps({"risk": {"then": {"HIGH": "deny"}}}))
+    for envelope in ends:
+        report = replay(t, envelope["execution_id"])
+        t.equal((report["same"], report["replayed"]["status"]), (True, envelope["status"]), "how it ends")
+    t.equal([e["status"] for e in ends], ["completed", "denied"], "how they ended")
+    # Another program is not refused because that one was.
+    t.file("policy.json", "{}")
+    report = replay(t, ends[1]["execution_id"], "--code", t.file("plain.ts", "return inputs.by * 4"), status=1)
+    t.equal(report["envelope"]["result"], 8, "result of another one")
 
 
 def damage(t, change):

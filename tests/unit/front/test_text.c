@@ -55,6 +55,7 @@ static void misspelt_words_are_recognised(void **state)
     assert_string_equal(cs_nearest("versoin", names, 5), "version");
     assert_null(cs_nearest("zzz", names, 5));
     assert_null(cs_nearest("x", names, 5));
+    assert_null(cs_nearest("bank", (const char *const[]){"mail"}, 1));
     assert_null(cs_nearest("a-word-that-is-far-too-long-for-any-of-our-names", names, 5));
 }
 

@@ -25,7 +25,7 @@ static void on_asked(void *ctx, const struct cs_approval_row *row)
     cs_buf_clear(&people.card);
     cs_buf_putstr(&people.card, row->card);
     cs_buf_clear(&people.text);
-    cs_approval_text(row, 4000, &people.text);
+    cs_approval_text(row, false, 4000, &people.text);
 }
 
 static void on_over(void *ctx, const struct cs_approval_row *row)
