@@ -31,6 +31,8 @@ static void regex_fact(struct cs_parser *p, const struct cs_node *n)
         if (*s == '\\' && s + 1 < end) {
             s++;
             text[len++] = (char)(*s == 's' ? ' ' : *s);
+        } else if (strchr("()[]{}|*+?", *s)) {
+            return; /* it looks for something, rather than saying it */
         } else {
             text[len++] = *s;
         }
@@ -140,6 +142,8 @@ static void object_fact(struct cs_parser *p, const struct cs_node *n)
             continue;
         struct cs_str name = p->names.at[key].text;
         cs_name_fact(p, key, n->pos);
+        if (name.len < 3 || name.len > 10 || !strchr("abcefp", name.at[0]))
+            continue;
         if (one_of(name, programs, CS_COUNT(programs)))
             program = cs_fold_node(p, value);
         else if (one_of(name, lists, CS_COUNT(lists)))
