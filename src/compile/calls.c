@@ -199,31 +199,40 @@ static uint32_t part_of_url(const struct cs_reach *r, uint32_t node)
     return node;
 }
 
+/* Into a place: what the call has, and functions if they may be called from there. */
+static void keep(struct cs_reach *r, const struct call *c, uint32_t place, struct cs_flow into,
+                 bool all, bool listen)
+{
+    if (all)
+        into = (struct cs_flow){.from = into.from | c->fns_from, .can = into.can | c->fns_can};
+    cs_spot_put_some(r, place, into);
+    for (uint32_t i = all || listen ? c->args : 0; i && cs_reach_step(r);
+         i = cs_reach_val(r, i)->c) {
+        if (cs_reach_val(r, cs_reach_val(r, i)->a)->kind == VAL_FN)
+            cs_spot_put_fn(r, place & ~REACH_LOOSE, cs_reach_val(r, i)->a);
+    }
+}
+
 /* x.push(y), Object.assign(x, y): what is put into what. */
 static void call_changes(struct cs_reach *r, const struct call *c, struct cs_str name,
                          struct cs_flow into)
 {
     const struct cs_val *callee = cs_reach_val(r, c->callee);
     uint32_t place = 0;
-    bool other = r->paths.at[r->at[c->callee].path].special == SPECIAL_INTO ||
-                 cs_str_is(name, "call") || cs_str_is(name, "apply");
-    if (changes(name))
+    bool into_it = changes(name), other = false;
+    if (into_it)
         place = cs_spot_of(r, part_of_url(r, callee->a), 0);
-    else if (!r->at[callee->a].path && !reads(name))
-        place = cs_spot_of(r, callee->a, 0);
-    else if (other && c->args)
+    else
+        other = r->paths.at[r->at[c->callee].path].special == SPECIAL_INTO ||
+                cs_str_is(name, "call") || cs_str_is(name, "apply");
+    bool listen = c->fns && !into_it && !other && listens(name);
+    if (other && c->args)
         place = cs_spot_of(r, cs_reach_val(r, c->args)->a, 0);
-    if (!place)
-        return;
-    if (changes(name) || other)
-        into = (struct cs_flow){.from = into.from | c->fns_from, .can = into.can | c->fns_can};
-    cs_spot_put_some(r, place, into);
-    if (!changes(name) && !other && !listens(name))
-        return;
-    for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c) {
-        if (cs_reach_val(r, cs_reach_val(r, i)->a)->kind == VAL_FN)
-            cs_spot_put_fn(r, place & ~REACH_LOOSE, cs_reach_val(r, i)->a);
-    }
+    else if (!into_it && !r->at[callee->a].path && (into.from || into.can || listen) &&
+             !reads(name))
+        place = cs_spot_of(r, callee->a, 0);
+    if (place)
+        keep(r, c, place, into, into_it || other, listen);
 }
 
 /* What comes out of a call of somebody unknown: what went in, as far as its name does not say. */
@@ -243,6 +252,15 @@ static void call_backs(struct cs_reach *r, struct call *c)
 {
     for (uint32_t i = c->args; i && cs_reach_step(r); i = cs_reach_val(r, i)->c)
         each_fn(r, cs_reach_val(r, i)->a, 0, call_back, c);
+}
+
+/* Functions that wait for calls of other methods. */
+static void listeners(struct cs_reach *r, const struct call *c, uint32_t place, struct cs_str name)
+{
+    struct call heard = {.from = c->from, .can = c->can};
+    place = cs_spot_itself(r, place) & ~REACH_LOOSE;
+    if (r->places.at[place].fns && !reads(name) && !changes(name))
+        spot_fns(r, place, call_back, &heard);
 }
 
 static void call_unknown(struct cs_reach *r, struct call *c)
@@ -265,10 +283,8 @@ static void call_unknown(struct cs_reach *r, struct call *c)
     c->from |= self.from;
     c->can |= self.can;
     call_backs(r, c);
-    if (callee.kind == VAL_MEMBER && !self.path && self.place && !reads(name) && !changes(name)) {
-        struct call heard = {.from = c->from, .can = c->can};
-        spot_fns(r, cs_spot_itself(r, self.place) & ~REACH_LOOSE, call_back, &heard);
-    }
+    if (callee.kind == VAL_MEMBER && !self.path && self.place)
+        listeners(r, c, self.place, name);
     if (c->fns && cs_str_starts(name, "reduce")) {
         c->from |= c->fns_from;
         call_backs(r, c);

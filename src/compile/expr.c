@@ -426,8 +426,10 @@ static void computed_member(struct cs_parser *p, struct operand *o)
     if (first.kind == T_NUM && p->prev_end == first.end)
         name = cs_intern(p, cs_strn(p->src + first.start, first.end - first.start));
     o->val = cs_val(p, VAL_MEMBER, o->val, name, name ? 0 : p->node);
-    cs_key(p, o->val, name ? 0 : p->val);
+    uint32_t key = name ? 0 : p->val;
     cs_close(p, T_RBRACK, opened);
+    if (p->tok.kind == T_ASSIGN || p->tok.kind == T_OPASSIGN)
+        cs_key(p, o->val, key);
     part(p, o, NODE_INDEX, p->node, opened);
 }
 

@@ -90,8 +90,8 @@ struct cs_spot {
     uint32_t up;              /* of a member: of what */
     uint32_t member, sibling; /* its members, as a list */
     uint32_t fns;             /* functions it may be, as a list in `fns` */
-    uint32_t read;            /* in this pass, or something in it */
     uint32_t stamp;           /* of the last one who handed it out */
+    uint8_t read;             /* in this pass, or something in it */
     bool holds;               /* it or a member is on the way to a tool */
     bool used;                /* its path has been read */
     bool returned;            /* what a function returns */

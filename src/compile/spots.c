@@ -95,7 +95,7 @@ static void note_read(struct cs_reach *r, uint32_t place)
     place &= ~REACH_LOOSE;
     while (r->places.at[place].up)
         place = r->places.at[place].up;
-    r->places.at[place].read = r->pass;
+    r->places.at[place].read = (uint8_t)r->pass;
 }
 
 /* What has been put into the places around this one, and into those these are names of. */
@@ -128,7 +128,8 @@ static void add_all(struct cs_reach *r, uint32_t place, struct cs_flow *w)
         w->can |= s->all_can;
         if (!w->path && !(place & REACH_LOOSE)) {
             w->path = s->path;
-            s->used |= !r->quiet;
+            if (s->path && !r->quiet)
+                s->used = true;
         }
         if (steps == SAME_MOST) {
             r->lost = true;

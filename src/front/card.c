@@ -449,6 +449,34 @@ static void put_annotations(struct view *v, struct cs_json_val annotations)
         fputs(trusted ? "\n" : " (its server's word)\n", v->f);
 }
 
+/* What tokens in the arguments stand for, as far as that is told. */
+static void put_values(struct view *v, struct cs_json_val call)
+{
+    struct cs_json_val values = cs_json_get(call, "values"), value;
+    struct cs_json_iter it = {0};
+    if (cs_json_count(values))
+        fputs("  values that it would be given:\n", v->f);
+    while (cs_json_next(values, &it, NULL, &value)) {
+        struct cs_str hint = text_of(v, value, "hint");
+        fputs("    ", v->f);
+        put(v, text_of(v, value, "token"));
+        fputs(" in '", v->f);
+        put(v, text_of(v, value, "argument"));
+        fputs("': ", v->f);
+        put(v, text_of(v, value, "what"));
+        fputs(" from ", v->f);
+        put(v, text_of(v, value, "from"));
+        if (hint.len) {
+            fprintf(v->f, ", ends in %s", style(v, "\033[1m"));
+            put(v, hint);
+            fputs(style(v, "\033[0m"), v->f);
+        }
+        fputc('\n', v->f);
+    }
+    if (cs_json_type(cs_json_get(call, "values_cut")) != CS_JSON_NONE)
+        fputs("    and more\n", v->f);
+}
+
 static void put_call(struct view *v)
 {
     struct cs_json_val call = cs_json_get(v->card, "call");
@@ -488,6 +516,7 @@ static void put_call(struct view *v)
     fputs("  with these arguments:\n", v->f);
     put_json(v, cs_json_get(call, "arguments"));
     put_cut(v, call, "arguments");
+    put_values(v, call);
 }
 
 /* --- flows, reach, limits --- */

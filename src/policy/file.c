@@ -8,6 +8,7 @@
 #include "base/near.h"
 #include "base/own.h"
 #include "policy/inside.h"
+#include "policy/risk.h"
 #include "schema/schema.h"
 
 #define POLICY_BYTES (1u << 20)
@@ -159,42 +160,47 @@ static int read_approvals(struct cs_policy *p, struct cs_json_val from, struct c
 
 /* --- the file --- */
 
-/* Whatever comes after a NUL would be there for those who look, and not for those who decide. */
-static int refuse_nul(struct cs_json_val v, const char *section, struct cs_err *err)
+static bool has_nul(struct cs_json_val v)
 {
     CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_str text = {0};
+    if (cs_json_type(v) == CS_JSON_STRING)
+        text = cs_json_str(v, &arena);
+    return text.len && memchr(text.at, 0, text.len);
+}
+
+/* Whatever comes after a NUL would be there for those who look, and not for those who decide. The
+ * text is not told: it may be a secret. */
+static int refuse_nul(struct cs_json_val v, const char *where, struct cs_err *err)
+{
     struct cs_json_iter it = {0};
     struct cs_json_val key, item;
-    enum cs_json_type type = cs_json_type(v);
-    struct cs_str text = type == CS_JSON_STRING ? cs_json_str(v, &arena) : (struct cs_str){0};
-    if (text.len && memchr(text.at, 0, text.len))
-        return cs_fail(err, CS_INVALID, "%s: a text has a NUL in it (\\u0000), after '%.60s'",
-                       section, cs_arena_dup(&arena, text).at);
-    if (type == CS_JSON_ARRAY)
-        while (cs_json_next(v, &it, NULL, &item))
-            if (refuse_nul(item, section, err) < 0)
-                return -1;
-    if (type == CS_JSON_OBJECT)
-        while (cs_json_next(v, &it, &key, &item))
-            if (refuse_nul(key, section, err) < 0 || refuse_nul(item, section, err) < 0)
-                return -1;
+    bool object = cs_json_type(v) == CS_JSON_OBJECT;
+    if (has_nul(v))
+        return cs_fail(err, CS_INVALID, "%s: has a NUL in it (\\u0000)", where);
+    if (!object && cs_json_type(v) != CS_JSON_ARRAY)
+        return 0;
+    for (size_t i = 0; cs_json_next(v, &it, object ? &key : NULL, &item); i++) {
+        CS_AUTO_ARENA struct cs_arena arena = {0};
+        char inner[CS_PLACE_BYTES];
+        if (object && has_nul(key))
+            return cs_fail(err, CS_INVALID, "%s: a name has a NUL in it (\\u0000)",
+                           *where ? where : "the file");
+        if (object)
+            cs_risk_place(inner, "%s%s%.*s", where, *where ? "." : "",
+                          CS_STR_ARG(cs_json_str(key, &arena)));
+        else
+            cs_risk_place(inner, "%s[%zu]", where, i);
+        if (refuse_nul(item, inner, err) < 0)
+            return -1;
+    }
     return 0;
 }
 
 static int refuse_nuls(struct cs_str text, struct cs_json_val root, struct cs_err *err)
 {
     static const char written[] = "\\u0000";
-    struct cs_json_iter it = {0};
-    struct cs_json_val key, item;
-    if (!memmem(text.at, text.len, written, sizeof written - 1))
-        return 0;
-    while (cs_json_next(root, &it, &key, &item)) {
-        CS_AUTO_ARENA struct cs_arena arena = {0};
-        const char *section = cs_arena_dup(&arena, cs_json_str(key, &arena)).at;
-        if (refuse_nul(key, "the file", err) < 0 || refuse_nul(item, section, err) < 0)
-            return -1;
-    }
-    return 0;
+    return memmem(text.at, text.len, written, sizeof written - 1) ? refuse_nul(root, "", err) : 0;
 }
 
 static int read_sections(struct cs_policy *p, struct cs_json_val root, struct cs_err *err)

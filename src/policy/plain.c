@@ -145,7 +145,8 @@ static size_t spread(const char *at, size_t len, size_t i)
     size_t count = 1;
     if (!is_letter(at[i]) || (i && isalnum((unsigned char)at[i - 1])))
         return 0;
-    while (i + 2 < len && parts(at[i + 1]) && is_letter(at[i + 2]) &&
+    char gap = i + 1 < len ? at[i + 1] : 0;
+    while (i + 2 < len && parts(gap) && at[i + 1] == gap && is_letter(at[i + 2]) &&
            (i + 3 == len || !isalnum((unsigned char)at[i + 3]))) {
         i += 2;
         count++;

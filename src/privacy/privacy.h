@@ -233,6 +233,21 @@ struct cs_unmasked {
 int cs_unmask(const struct cs_unmask *how, struct cs_str json, struct cs_buf *out,
               struct cs_unmasked *unmasked, struct cs_err *err);
 
+/* What can be told of a value to a person who is not to see it: "@corp.example" of an address;
+ * empty: nothing. Lent by `value`. */
+struct cs_str cs_pii_hint(enum cs_pii kind, struct cs_str value);
+
+/* A token in arguments, and what can be told of the value that it stands for. All of it is lent. */
+struct cs_token_told {
+    struct cs_str token, name; /* "[EMAIL_1]", "EMAIL" */
+    struct cs_str from;        /* the server that it came from, or empty */
+    struct cs_str hint;
+    bool program; /* it is the program's own */
+};
+/* In the order of the text, at most so many. */
+size_t cs_tokens_told(const struct cs_vault *vault, struct cs_str json, struct cs_token_told *told,
+                      size_t most);
+
 /* For replays: the tokens that a program's own values got, in their order. */
 void cs_vault_record(struct cs_vault *vault, struct cs_buf *tokens); /* NULL: no longer */
 void cs_vault_play(struct cs_vault *vault, struct cs_str tokens);    /* lent */

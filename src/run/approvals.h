@@ -17,6 +17,8 @@
  *                  "file_lines": [{"file", "line", "text"?, "bytes_before"?, "bytes_after"?}] (of
  *                  what it imports: those that something was found in)},
  *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
+ *               "values": [{"argument": "to", "token": "[EMAIL_3]", "what": "EMAIL", "from":
+ *                           "web/fetch, call 2", "hint"?: "@corp.example"}], "values_cut"?,
  *               "arguments" (as the program gave them, with tokens: an object; a text if it was
                cut), "definition_hash" (cs_tool_definition_hash), "definition_before"?},
  *      "flows": [{"from": "crm/find", "call": 1, "labels": [...], "data": ["EMAIL x 3", ...],

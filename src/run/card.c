@@ -295,6 +295,7 @@ static void put_call(struct cs_json_writer *w, struct cs_gate_call *c)
     cs_labels_json(cs_policy_labels(c->run->policy, &view, NULL), w);
     word(w, "standing", c->changed ? "changed" : standings[view.standing]);
     put_arguments(w, cs_buf_str(&c->arguments));
+    cs_card_values(c, w);
     cs_canon_hash(cs_buf_str(&c->arguments), hash);
     put_hash(w, "arguments_hash", hash);
     cs_tool_definition_hash(t, hash);

@@ -28,8 +28,6 @@ void cs_card_mask(const struct cs_run *run, struct cs_card_names *names, enum cs
                   struct cs_str whole, size_t start, size_t end, struct cs_buf *out);
 void cs_card_mask_text(const struct cs_run *run, struct cs_card_names *names, struct cs_str text,
                        struct cs_buf *out);
-/* What can be told of a value: "@corp.example". Often nothing. */
-void cs_card_hint(enum cs_pii kind, struct cs_str value, struct cs_buf *out);
 
 /* --- card_code.c --- */
 
@@ -38,5 +36,10 @@ void cs_card_code(const struct cs_run *run, struct cs_card_names *names, struct 
 /* Members "files", "files_more"?, "file_lines": what it imports, and the lines of those files that
  * something was found in. */
 void cs_card_files(const struct cs_run *run, struct cs_card_names *names, struct cs_json_writer *w);
+
+/* --- card_values.c --- */
+
+/* Member "values": of each token in the arguments what it is and where its value comes from. */
+void cs_card_values(const struct cs_gate_call *call, struct cs_json_writer *w);
 
 #endif

@@ -13,8 +13,7 @@
 #include "run/card_in.h"
 #include "run/shield.h"
 
-#define CONTEXT     (4u << 10) /* that is looked at on both sides of a part */
-#define DOMAIN_MOST 80
+#define CONTEXT (4u << 10) /* that is looked at on both sides of a part */
 
 void cs_card_names_done(struct cs_card_names *names)
 {
@@ -46,31 +45,14 @@ static uint32_t number_of(struct cs_card_names *n, struct cs_str kind, struct cs
     return name.number;
 }
 
-/* Letters, digits, dots and hyphens alone: nothing of it can be anything else on a card. */
-void cs_card_hint(enum cs_pii kind, struct cs_str value, struct cs_buf *out)
-{
-    const char *at = kind == CS_PII_EMAIL ? memrchr(value.at, '@', value.len) : NULL;
-    if (!at)
-        return;
-    size_t len = value.len - (size_t)(at + 1 - value.at);
-    if (!len || len > DOMAIN_MOST)
-        return;
-    for (size_t i = 1; i <= len; i++)
-        if (!(at[i] == '.' || at[i] == '-' || (at[i] >= '0' && at[i] <= '9') ||
-              ((at[i] | 32) >= 'a' && (at[i] | 32) <= 'z')))
-            return;
-    cs_buf_putstr(out, cs_strn(at, len + 1));
-}
-
 static void put_span(const struct cs_shield *sh, struct cs_card_names *names,
                      const struct cs_span *span, struct cs_str value, struct cs_buf *out)
 {
     struct cs_str kind = cs_detector_name(sh->detector, (enum cs_pii)span->kind, span->custom);
     cs_buf_printf(out, "[%.*s #%u", CS_STR_ARG(kind), number_of(names, kind, value));
-    CS_AUTO_BUF struct cs_buf hint = {0};
-    cs_card_hint((enum cs_pii)span->kind, value, &hint);
+    struct cs_str hint = cs_pii_hint((enum cs_pii)span->kind, value);
     if (hint.len)
-        cs_buf_printf(out, " %.*s", CS_STR_ARG(cs_buf_str(&hint)));
+        cs_buf_printf(out, " %.*s", CS_STR_ARG(hint));
     cs_buf_putc(out, ']');
 }
 

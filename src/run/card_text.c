@@ -18,6 +18,7 @@
 #define FLOWS      8
 #define TOOLS      12
 #define FILES      12
+#define VALUES     12
 #define LINE_WIDE  400 /* bytes of a line of code, but where something was found */
 #define GAP_BYTES  60
 #define CUT        "\n[... cut]\n"
@@ -160,6 +161,31 @@ static void put_arguments(struct page *p, struct cs_json_val arguments, bool cut
         cs_buf_puts(p->out, "  ... they are longer than the card ...\n");
 }
 
+/* What tokens in the arguments stand for, as far as that is told. */
+static void put_values(struct page *p, struct cs_json_val call)
+{
+    struct cs_json_val list = cs_json_get(call, "values"), one;
+    unsigned n = 0;
+    for (struct cs_json_iter it = {0}; cs_json_next(list, &it, NULL, &one); n++) {
+        if (n >= VALUES)
+            continue;
+        cs_buf_puts(p->out, n ? "  " : "Values that it would be given:\n  ");
+        put(p, text_of(p, one, "token"));
+        cs_buf_puts(p->out, " in '");
+        put(p, text_of(p, one, "argument"));
+        cs_buf_puts(p->out, "': ");
+        put(p, text_of(p, one, "what"));
+        cs_buf_puts(p->out, " from ");
+        put(p, text_of(p, one, "from"));
+        struct cs_str hint = text_of(p, one, "hint");
+        cs_buf_puts(p->out, hint.len ? ", ends in " : "");
+        put(p, hint);
+        cs_buf_putc(p->out, '\n');
+    }
+    if (n > VALUES || cs_json_type(cs_json_get(call, "values_cut")) != CS_JSON_NONE)
+        cs_buf_puts(p->out, "  and more\n");
+}
+
 static void put_call(struct page *p)
 {
     struct cs_json_val call = cs_json_get(p->card, "call");
@@ -180,6 +206,8 @@ static void put_call(struct page *p)
     if (!p->brief)
         put_arguments(p, arguments,
                       cs_json_type(cs_json_get(call, "arguments_cut_from_bytes")) != CS_JSON_NONE);
+    if (!p->brief)
+        put_values(p, call);
 }
 
 /* --- the program --- */

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import signal
 
 from guarding import RISKY, Waiting, entries, office, pending
@@ -50,12 +51,20 @@ def test_every_example_of_the_page_is_valid(t):
         t.equal((done.status, done.err), (0, ""), "line %d: %s" % (line, done.err))
 
 
+def test_what_the_page_explains_is_asked_about(t):
+    with open(os.path.join(DOCS, "policy.md")) as f:
+        lines = f.read().replace("\\\n", " ").split("\n")
+    calls = [shlex.split(line)[2:] for line in lines if line.startswith("    $ caisson policy explain --tool")]
+    t.equal([t.caisson(*argv).status for argv in calls], [3, 3])
+
+
 def test_what_is_built_in_is_a_policy(t):
     done = t.caisson("policy", "default")
     t.status(done, 0)
     rules = done.json()
     t.equal(rules["flows"], [{"from": ["private", "untrusted"], "to": ["egress"], "then": "ask"}])
     t.equal(rules["risk"]["then"]["HIGH"], "ask")
+    t.true("two programs" not in done.out, "it tells how to get round the guard")
     t.status(t.caisson("policy", "check", t.file("default.json", done.out)), 0)
 
 
@@ -68,8 +77,8 @@ def test_what_is_built_in_is_a_policy(t):
         ("a secret that is not there", '{"approvals": {"secret": "${env:NOT_SET_ANYWHERE}"}}', "NOT_SET_ANYWHERE"),
         ("privacy", '{"privacy": {"words": [7]}}', "privacy"),
         ("two at once", '{"tools": {"deny": 7}, "risk": {"then": {"HIHG": "ask"}}}', "; and risk.then: there is no setting 'HIHG'"),
-        ("a NUL", r'{"tools": {"deny": ["mail/a\u0000b"]}}', "tools: a text has a NUL in it (\\u0000), after 'mail/a'"),
-        ("a NUL in a name", r'{"labels": {"a/*\u0000": "private"}}', "labels: a text has a NUL in it")])
+        ("a NUL", r'{"tools": {"deny": ["mail/a\u0000b"]}}', "tools.deny[0]: has a NUL in it (\\u0000)"),
+        ("a NUL in a name", r'{"labels": {"a/*\u0000": "private"}}', "labels: a name has a NUL in it")])
 def test_a_mistake_is_told(t, _, text, says):
     path = t.file("example.json", text)
     done = t.caisson("policy", "check", path)

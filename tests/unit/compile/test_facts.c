@@ -234,10 +234,10 @@ static void facts_have_places_over_lines_and_wide_characters(void **state)
     assert_int_equal(cs_compile(CS_COMPILE_PROGRAM,
                                 CS_STR("let s = x => 1;\r\n'\xf0\x9f\x98\x80'; eval(s)"), &c, &d),
                      0);
-    assert_int_equal(c.fact_count, 2);
-    assert_int_equal(c.facts[1].kind, CS_FACT_CODE);
-    assert_int_equal(c.facts[1].line, 2);
-    assert_int_equal(c.facts[1].column, 7);
+    assert_int_equal(c.fact_count, 3);
+    assert_int_equal(c.facts[2].kind, CS_FACT_CODE);
+    assert_int_equal(c.facts[2].line, 2);
+    assert_int_equal(c.facts[2].column, 7);
     cs_compiled_done(&c);
 }
 
