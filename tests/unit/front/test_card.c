@@ -170,6 +170,9 @@ static void a_tool_is_allowed_until_a_date_with_such_arguments(void **state)
 {
     (void)state;
     struct cs_approval_row row = row_of("call", "{\"answers\":[\"once\",\"tool\",\"deny\"]}");
+    row.bound =
+        CS_STR("{\"reasons\":[],\"arguments\":{\"to\":["
+               "\"ac8d8342bbb2362d13f0a559a3621bb407011368895164b628a54f7fc33fc43c\",\"\"]}}");
     struct cs_choice choice = {0};
     struct cs_deciding *d = cs_deciding_new(&row, NULL);
     assert_false(cs_deciding_key(d, 't', &choice));
@@ -177,6 +180,7 @@ static void a_tool_is_allowed_until_a_date_with_such_arguments(void **state)
     assert_false(cs_deciding_line(d, CS_STR("2020-01-01\n"), &choice));
     assert_false(cs_deciding_line(d, CS_STR("7d\n"), &choice));
     assert_false(cs_deciding_line(d, CS_STR("[1]\n"), &choice));
+    assert_false(cs_deciding_line(d, CS_STR("{\"to\": \"b\"}\n"), &choice)); /* not the call's */
     assert_true(cs_deciding_line(d, CS_STR("{\"to\": \"a\"}\n"), &choice));
     assert_int_equal(choice.answer, CS_APPROVE_TOOL);
     assert_true(cs_str_is(choice.arguments, "{\"to\": \"a\"}"));

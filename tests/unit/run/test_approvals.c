@@ -262,6 +262,8 @@ static void a_denial_gives_its_reason(void **state)
     struct cs_decision d = by_key("bob", CS_APPROVE_DENY);
     d.reason = cs_strn(longest, sizeof longest);
     ask(w, 1);
+    assert_says(w, decide(w, w->id, &d), CS_INVALID, "900 bytes; at most 500");
+    d.reason.len = 500;
     assert_int_equal(decide(w, w->id, &d), CS_OK);
     until_done(w, 1);
     assert_false(w->approved);
