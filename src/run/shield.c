@@ -208,9 +208,9 @@ bool cs_shield_seal(struct cs_run *run, cs_stored *done, void *ctx)
 
 void cs_shield_wipe(struct cs_run *run)
 {
-    struct cs_shield *sh = run->shield;
+    const struct cs_shield *sh = run->shield;
     CS_AUTO_BUF struct cs_buf owner = {0};
-    if (sh && !sh->safe && sh->is_sealed)
+    if (sh && !sh->safe && (sh->is_sealed || run->request.durable) && run->runner->store)
         cs_store_vault_wipe(run->runner->store, cs_shield_owner(run, &owner), NULL, NULL);
 }
 

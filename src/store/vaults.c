@@ -4,17 +4,21 @@
 
 #define MOST_BYTES (256u << 20) /* of one vault: four times its values */
 
+/* With what had come in, which is kept beside it. */
+static int end(struct cs_db *db, struct cs_str owner, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf flows = {0};
+    cs_buf_printf(&flows, "%s%.*s", CS_FLOWS_OWNER, CS_STR_ARG(owner));
+    if (cs_sql_do(db, CS_SQL_VAULT_END, err, "s", owner) < 0)
+        return -1;
+    return cs_sql_do(db, CS_SQL_VAULT_END, err, "s", cs_buf_str(&flows)) < 0 ? -1 : 0;
+}
+
 int cs_db_vault_wipe(struct cs_db *db, struct cs_str tenant, struct cs_str id, struct cs_err *err)
 {
     CS_AUTO_BUF struct cs_buf owner = {0};
-    cs_buf_putstr(&owner, tenant);
-    cs_buf_putc(&owner, '/');
-    cs_buf_putstr(&owner, id);
-    if (cs_sql_do(db, CS_SQL_VAULT_END, err, "s", cs_buf_str(&owner)) < 0)
-        return -1;
-    cs_buf_clear(&owner);
-    cs_buf_printf(&owner, "%s%.*s/%.*s", CS_FLOWS_OWNER, CS_STR_ARG(tenant), CS_STR_ARG(id));
-    return cs_sql_do(db, CS_SQL_VAULT_END, err, "s", cs_buf_str(&owner)) < 0 ? -1 : 0;
+    cs_buf_printf(&owner, "%.*s/%.*s", CS_STR_ARG(tenant), CS_STR_ARG(id));
+    return end(db, cs_buf_str(&owner), err);
 }
 
 int cs_db_vaults_age(struct cs_db *db, int64_t when, int64_t step, struct cs_err *err)
@@ -54,7 +58,7 @@ static int run_get(struct cs_db *db, struct cs_op *op)
 
 static int run_wipe(struct cs_db *db, struct cs_op *op)
 {
-    return cs_sql_do(db, CS_SQL_VAULT_END, &op->err, "s", op->id) < 0 ? -1 : 0;
+    return end(db, op->id, &op->err);
 }
 
 static const struct cs_op_kind kind_add = {.writes = true,

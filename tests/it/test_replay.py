@@ -11,7 +11,7 @@ import time
 
 from guarding import RISKY, Waiting, pending
 from harness import table
-from resting import problem
+from resting import problem, until
 from serving import Daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -134,8 +134,8 @@ def test_one_that_ran_out_of_time_runs_as_far_as_it_went(t):
 def test_one_that_was_cancelled_is_not_waited_for_until_its_limit(t):
     with Daemon(t) as d:
         for code in ("for (;;) await Promise.resolve()", "for (let n = 0; n < 1e15; n += Math.random());"):
-            id = d.post("/executions", {"code": code, "timeout_ms": 60000, "async": True}).json()["execution_id"]
-            time.sleep(0.3)
+            id = d.post("/executions", {"code": "console.log('begun'); await new Promise(r => setTimeout(r, 1)); " + code, "timeout_ms": 60000, "async": True}).json()["execution_id"]
+            until(t, "its first words", lambda: "begun" in d.get("/executions/" + id).body.decode())
             t.equal(d.request("DELETE", "/executions/" + id).json()["status"], "cancelled")
             start = time.monotonic()
             report = d.post("/executions/%s/replay" % id, {}).json()

@@ -103,15 +103,15 @@ static void nothing_is_cut_without_saying_so(void **state)
     bool whole = true;
     char *text = shown(&row, false, &whole);
     assert_false(whole);
-    assert_non_null(strstr(text, "... 67 lines not shown"));
-    assert_non_null(strstr(text, "... 28 lines not shown"));
+    assert_non_null(strstr(text, "... 67 lines left out"));
+    assert_non_null(strstr(text, "... 28 lines left out"));
     assert_non_null(strstr(text, "  >   70  line70\n"));
     assert_non_null(strstr(text, "... and 9 more"));
     free(text);
     text = shown(&row, true, &whole);
     assert_true(whole);
     assert_non_null(strstr(text, "       1  line1\n"));
-    assert_null(strstr(text, "not shown"));
+    assert_null(strstr(text, "left out"));
     free(text);
 }
 
@@ -152,7 +152,12 @@ static void keys_mean_what_the_card_offers(void **state)
     cs_deciding_free(d);
 
     d = cs_deciding_new(&row, NULL);
-    assert_false(cs_deciding_key(d, 'n', &choice));
+    assert_true(cs_deciding_key(d, 'n', &choice)); /* at once */
+    assert_int_equal(choice.answer, CS_APPROVE_DENY);
+    cs_deciding_free(d);
+
+    d = cs_deciding_new(&row, NULL);
+    assert_false(cs_deciding_key(d, 'r', &choice));
     assert_false(cs_deciding_wants_key(d));
     assert_true(cs_deciding_line(d, CS_STR("not today\n"), &choice));
     assert_int_equal(choice.answer, CS_APPROVE_DENY);
