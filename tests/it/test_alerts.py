@@ -47,6 +47,7 @@ def test_each_kind_is_told_with_its_count(t):
         denied = until(t, "the denial", lambda: [a for a in hook.taken() if a["alert"] == "denied_call"])
         t.equal((len(denied), denied[0]["count"], denied[0]["detail"]), (1, 1, "rec/fail"))
         t.true("SECRET" not in json.dumps(hook.got), "an argument is in an alert")
+        until(t, "its entry", lambda: "denied_call" in [e["data"]["alert"] for e in ledger(t, "alert.raised")])
         entries = ledger(t, "alert.raised")
         told = [(e["tenant"], e["data"]["alert"], e["data"]["count"], e["data"].get("detail")) for e in entries]
         t.equal(sorted(told, key=str)[:2], [("default", "denied_call", 1, "rec/fail"), ("default", "memory_kill", 1, None)])
