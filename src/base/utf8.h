@@ -36,6 +36,22 @@ static inline int cs_utf8_len(const char *s, size_t n)
     return n >= 4 && (p[3] & 0xC0) == 0x80 ? 4 : -3;
 }
 
+/* The character at `s`, whose cs_utf8_len, 1 to 4, is `len`. */
+static inline uint32_t cs_utf8_get(const char *s, int len)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    switch (len) {
+    case 1:
+        return p[0];
+    case 2:
+        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
+    case 3:
+        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    default:
+        return (p[0] & 7u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
+    }
+}
+
 /* Writes the character to `to` (4 bytes of room) and returns its length. `c` must be one. */
 static inline unsigned cs_utf8_put(char *to, uint32_t c)
 {

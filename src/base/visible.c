@@ -36,15 +36,7 @@ static uint32_t char_at(struct cs_str s, size_t at)
     if (at >= s.len)
         return 0;
     int n = cs_utf8_len(s.at + at, s.len - at);
-    const unsigned char *p = (const unsigned char *)s.at + at;
-    if (n == 1)
-        return p[0];
-    if (n < 0)
-        return 0;
-    uint32_t c = p[0] & (0x7fu >> n);
-    for (int i = 1; i < n; i++)
-        c = c << 6 | (p[i] & 0x3fu);
-    return c;
+    return n > 0 ? cs_utf8_get(s.at + at, n) : 0;
 }
 
 static size_t before(struct cs_str s, size_t at)

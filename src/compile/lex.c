@@ -1,8 +1,10 @@
 /* From bytes to tokens, one at a time, as the parser asks for them. */
 #include "compile/lex.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "compile/parser.h"
 
 enum { ID_START = 1, ID_PART = 2, DIGIT = 4, BLANK = 8 };
@@ -26,21 +28,9 @@ static const uint8_t class_of[256] = {
 
 uint32_t cs_utf8_decode(const char *at, uint32_t *size)
 {
-    const unsigned char *s = (const unsigned char *)at;
-    if (s[0] < 0x80) {
-        *size = 1;
-        return s[0];
-    }
-    if (s[0] < 0xe0) {
-        *size = 2;
-        return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
-    }
-    if (s[0] < 0xf0) {
-        *size = 3;
-        return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-    }
-    *size = 4;
-    return (s[0] & 7u) << 18 | (s[1] & 0x3fu) << 12 | (s[2] & 0x3fu) << 6 | (s[3] & 0x3fu);
+    unsigned char first = (unsigned char)*at;
+    *size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    return cs_utf8_get(at, (int)*size);
 }
 
 static bool is_line_end(uint32_t c)

@@ -195,17 +195,9 @@ static uint32_t unseen(struct cs_str line, uint32_t *column)
     *column = 0;
     for (size_t i = 0; i < line.len;) {
         int len = cs_utf8_len(line.at + i, line.len - i);
-        const unsigned char *p = (const unsigned char *)line.at + i;
         ++*column;
-        uint32_t c = 0;
-        if (len == 3)
-            c = (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-        else if (len == 2)
-            c = (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-        else if (len == 4)
-            c = (p[0] & 7u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
-        if (c && cs_hidden(line, i))
-            return c;
+        if (len > 1 && cs_hidden(line, i))
+            return cs_utf8_get(line.at + i, len);
         i += (size_t)(len < 0 ? -len : len);
     }
     return 0;

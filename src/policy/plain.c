@@ -13,16 +13,6 @@
 #define UNSEEN_RUN   3 /* characters that are not seen, in a row: they hold something */
 #define SENTENCE     4 /* words */
 
-static uint32_t decode(const char *at, int len)
-{
-    const unsigned char *p = (const unsigned char *)at;
-    if (len == 2)
-        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    if (len == 3)
-        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    return (p[0] & 7u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
-}
-
 /* --- letters that look like others --- */
 
 struct alike {
@@ -234,7 +224,7 @@ struct cs_str cs_words_plain(struct cs_str text, struct cs_arena *arena)
     bool changed = false;
     for (i = 0; i < text.len;) {
         int len = cs_utf8_len(text.at + i, text.len - i);
-        uint32_t c = len > 1 ? decode(text.at + i, len) : 0;
+        uint32_t c = len > 1 ? cs_utf8_get(text.at + i, len) : 0;
         char plain = len > 1 ? latin(c) : 0;
         bool unseen = len > 1 && (cs_invisible(c) || is_mark(c));
         size_t bytes = (size_t)(len < 0 ? -len : len);
@@ -530,7 +520,7 @@ unsigned cs_words_looks(struct cs_str text)
     size_t latins = 0, alikes = 0, unseen = 0;
     for (size_t i = 0; i < text.len;) {
         int len = cs_utf8_len(text.at + i, text.len - i);
-        uint32_t c = len > 1 ? decode(text.at + i, len) : 0;
+        uint32_t c = len > 1 ? cs_utf8_get(text.at + i, len) : 0;
         bool ours = len == 1 && is_letter(text.at[i]);
         bool theirs = len == 2 && in_table(c, foreign, CS_COUNT(foreign));
         if (len == 1 && is_control(text, i))

@@ -24,21 +24,9 @@ bool cs_text_is_hidden(uint32_t c)
 
 uint32_t cs_text_char(struct cs_str s, size_t *len)
 {
-    const unsigned char *p = (const unsigned char *)s.at;
     int n = cs_utf8_len(s.at, s.len);
     *len = (size_t)(n < 0 ? -n : n);
-    switch (n) {
-    case 1:
-        return p[0];
-    case 2:
-        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    case 3:
-        return (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    case 4:
-        return (p[0] & 7u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
-    default:
-        return 0xFFFD;
-    }
+    return n > 0 ? cs_utf8_get(s.at, n) : 0xFFFD;
 }
 
 static bool is_space(uint32_t c)

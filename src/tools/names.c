@@ -142,10 +142,7 @@ static size_t letter(struct cs_str s, size_t *skip)
     *skip = (size_t)abs(n);
     if (n < 2 || n > 3)
         return 0;
-    const unsigned char *p = (const unsigned char *)s.at;
-    uint32_t code = n == 2 ? (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu)
-                           : (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    return is_foreign_letter(code) ? (size_t)n : 0;
+    return is_foreign_letter(cs_utf8_get(s.at, n)) ? (size_t)n : 0;
 }
 
 /* SHOUTED_NAMES are written like any other. */
