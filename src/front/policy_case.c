@@ -14,21 +14,6 @@ const char *cs_grant_name(enum cs_grant grant)
 
 /* --- which tool is it? --- */
 
-static struct cs_tool_view view_of(const struct cs_tool *t)
-{
-    return (struct cs_tool_view){
-        .target = {t->server, t->server_ident, t->name, t->ident},
-        .description = t->description,
-        .input = t->input,
-        .annotated = t->annotated,
-        .read_only = t->read_only,
-        .destructive = t->destructive,
-        .owns_up = t->owns_up,
-        .open_world = t->open_world,
-        .trusted = t->trusted,
-    };
-}
-
 static bool find_told(struct cs_json_val tools, struct cs_str server, struct cs_str tool,
                       struct cs_arena *arena, struct cs_tool_view *view)
 {
@@ -62,7 +47,7 @@ int cs_policy_call_find(struct cs_str name, struct cs_str arguments, struct cs_j
         return 0;
     const struct cs_tool *known = catalogue ? cs_catalogue_find(catalogue, server, tool) : NULL;
     if (known) {
-        call->tool = view_of(known);
+        call->tool = cs_guard_view(known);
         return 0;
     }
     call->known = false;

@@ -32,9 +32,9 @@
  * inputs, limits, principal, session, language; of a call also server, tool, arguments and the
  * tool's definition; of a program the definitions of all tools that it can reach. Anything else,
  * another binding: it is asked again. A grant for a program, or for one in a session, binds the
- same
- * without inputs and session; one for a tool its definition, the values of arguments, why it was
- * asked, and which data would have gone (run/bound.h). Each binds who asks, and through which door.
+ * same without inputs and session; one for a tool its definition, the values of arguments, why it
+ * was asked, and which data would have gone (run/bound.h). Each binds who asks, and through which
+ * door.
  */
 #ifndef CS_RUN_APPROVALS_H
 #define CS_RUN_APPROVALS_H

@@ -29,4 +29,7 @@ void cs_assess(struct cs_runner *runner, const struct cs_assess_request *request
                void (*done)(void *ctx, const struct cs_err *err, const struct cs_verdict *verdict),
                void *ctx);
 
+/* A tool as policy sees it; lent by the tool. guard.c */
+struct cs_tool_view cs_guard_view(const struct cs_tool *tool);
+
 #endif

@@ -11,6 +11,7 @@
 #define CS_RUN_GUARD_H
 
 #include "run/approvals.h"
+#include "run/assess.h"
 #include "run/bound.h"
 #include "run/inside.h"
 
@@ -141,7 +142,6 @@ void cs_history_bad(struct cs_run *run);
 
 /* --- guard.c --- */
 
-struct cs_tool_view cs_guard_view(const struct cs_tool *tool);
 /* The facts are there: judges, and then gives the verdict to the job, now or later. */
 void cs_guard_facts(struct cs_run *run, struct cs_str facts);
 /* What to do about a program that may not run; it goes with the words that say so, now and in a
