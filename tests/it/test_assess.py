@@ -78,9 +78,8 @@ RULES = {
     "eval": ("return eval(inputs.code)", "const evaluate = (x) => x + 1; return evaluate(1)", "return (0, eval)(inputs.code)", "const e = eval; return e(inputs.code)",
              "return new Function('a', inputs.body)(1)", "return globalThis['ev' + 'al'](inputs.code)", "return (() => {}).constructor(inputs.code)()",
              "const { eval: run } = globalThis; return run(inputs.code)", "return \\u0065val(inputs.code)", "setTimeout('x = ' + inputs.x, 1)"),
-    "code-introspection": ("return new Function('return arguments.callee.caller')()", "const note = 'ask the .caller'; return note",
-                           "return (0, eval)('(function f() { return f.cal' + 'ler })()')"),
-    "eval-constant": ("return eval('1 + 1')", "return 'eval(1 + 1)'", "return new Function('return 1')()"),
+    "eval-constant": ("return eval('1 + 1')", "return new Date(0).constructor.name + ' eval(1 + 1)'", "return new Function('return 1')()",
+                      "return (() => 1)['constr' + 'uctor']('return 1')()", "return (0, eval)('(function f() { return f.cal' + 'ler })()')"),
     "native": ("return process.binding('fs')", "const binding = { process: 1 }; return binding.process", "const { binding } = process; return binding('fs')",
                "return process['bin' + 'ding']('fs')", "return new Deno.Command('ls')"),
     "network": ("return await fetch('https://example.com')", "const o = { fetch: () => 1 }; return o.fetch()", "const f = fetch; return f('https://example.com')",
@@ -94,7 +93,6 @@ RULES = {
                   "Object.setPrototypeOf(inputs, null)", "Object.defineProperty(Object.prototype, 'x', { value: 1 })", "Object.assign(Array.prototype, { x: 1 })"),
     "prototype-set": ("inputs.__proto__ = null", "inputs.proto = null", "inputs['__pro' + 'to__'].x = 1", "inputs.__defineGetter__('a', () => 1)"),
     "prototype-read": ("return inputs.__proto__", "return inputs.proto", "const { __proto__: p } = inputs; return p", "return inputs['__proto' + '__']"),
-    "code-constructor": ("return (() => 1).constructor('return this')()", "return new Date(0).constructor.name", "return (() => 1)['constr' + 'uctor']('return 1')()"),
     "import-written-itself": ("import * as fs from 'node:fs/promises'; await fs.writeFile('/tmp/a.mjs', inputs.code); return await import('/tmp/a.mjs')",
                               "import * as fs from 'node:fs/promises'; const text = await fs.readFile('/tmp/a.mjs', 'utf8'); return await import('/tmp/a.mjs')",
                               "const { writeFile: w } = await import('node:fs/promises'); await w('/t' + 'mp/a.mjs', inputs.code); return await import('/t' + 'mp/a.mjs')"),
@@ -223,7 +221,7 @@ RULES = {
     "unreadable": ("return (((", "return ((1))", "import x from 'nowhere'; return x", "return )"),
 }
 
-ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written-itself", "eval", "code-constructor", "code-introspection", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-other", "shell-delete-windows",
+ASK = {"import-process", "import-network", "import-outside", "import-url", "import-written-itself", "eval", "eval-constant", "native", "prototype", "dynamic-hidden", "shell-delete", "shell-delete-whole", "shell-delete-other", "shell-delete-windows",
        "shell-pipe", "shell-substitute", "shell-disk", "shell-bomb", "shell-encoded", "shell-rights", "shell-reverse", "shell-send", "shell-system", "hidden-word", "hidden-joined", "escaped-danger",
        "credential", "credential-connection", "credential-key", "credential-password", "instructions", "instructions-bypass", "instructions-secret", "instructions-marks", "instructions-role", "instructions-judge", "instructions-foreign", "invisible",
        "invisible-turned", "invisible-run", "tool-destructive-untrusted", "history-bad", "unreadable"}
