@@ -72,24 +72,19 @@ static void warn_unprotected(const struct cs_daemon *d)
                     d->no_privacy ? "--no-pii-protection" : "privacy.enabled is false");
 }
 
-/* A policy of its own is watched; one in the configuration is watched with it. Otherwise the place
- * is watched where one would appear. */
-static void watch_policy(struct cs_daemon *d, const struct cs_policy_place *place,
-                         const char *config)
-{
-    char usual[CS_DATA_PATH] = "";
-    if (!place->path[0] || place->inside)
-        cs_policy_place_usual(d->policy, config, usual);
-    cs_file_watch_set(&d->watch_policy, *usual ? usual : place->inside ? "" : place->path);
-}
-
-/* At the start before anything is read: what changes meanwhile is read anew afterwards. */
+/* Before anything is read: what changes or appears meanwhile is read anew afterwards. A policy of
+ * its own is watched; one in the configuration is watched with it. Otherwise the place is watched
+ * where one would appear. */
 static void watch_files(struct cs_daemon *d, const char *config)
 {
     struct cs_policy_place place;
+    char usual[CS_DATA_PATH] = "";
     cs_file_watch_set(&d->watch, config);
-    if (cs_policy_place_find(d->policy, config, &place, NULL) == 0)
-        watch_policy(d, &place, config);
+    if (cs_policy_place_find(d->policy, config, &place, NULL) < 0)
+        return;
+    if (!place.path[0] || place.inside)
+        cs_policy_place_usual(d->policy, config, usual);
+    cs_file_watch_set(&d->watch_policy, *usual ? usual : place.inside ? "" : place.path);
 }
 
 /* What nobody would notice before it is needed. */
@@ -124,14 +119,13 @@ static void reload_policy(struct cs_daemon *d, bool asked)
     struct cs_err err = {0};
     memcpy(privacy, cs_privacy_hash(d->world.privacy), sizeof privacy);
     memcpy(rules, cs_policy_hash(d->world.policy), sizeof rules);
+    watch_files(d, d->world.config);
     if (cs_world_reload_policy(&d->world, &d->settings, &err) < 0) {
         refuse_policy(d, asked, &err);
-        watch_files(d, d->world.config); /* it may be elsewhere now, and be mended there */
         return;
     }
     bool mended = d->policy_refused[0];
     d->policy_refused[0] = '\0';
-    watch_policy(d, &d->world.policy_place, d->world.config);
     if (memcmp(privacy, cs_privacy_hash(d->world.privacy), sizeof privacy) != 0) {
         cs_log_line(CS_LOG_INFO, "privacy", "new rules count from now on");
         warn_unprotected(d);
