@@ -504,10 +504,12 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
         cs_tools_close(t, NULL, NULL);
         return -1;
     }
-    if (t->count && !options->peek)
-        cs_tools_load(t);
-    if (t->config_path && options->watch)
+    bool watched = t->config_path && options->watch;
+    if (watched)
         start_watch(t);
+    /* After that, even if there was nothing: what came in between is read now. */
+    if ((t->count || watched) && !options->peek)
+        cs_tools_load(t);
     *tools = t;
     return 0;
 }
