@@ -7,6 +7,7 @@ import queue
 import select
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -81,8 +82,11 @@ class Lines:
 
     def __init__(self, t, argv):
         self.t = t
-        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=t.env, cwd=t.dir)
+        # Nobody reads its stderr before its end: it may be more than a pipe holds.
+        number, path = tempfile.mkstemp(dir=t.state)
+        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=number, env=t.env, cwd=t.dir)
+        os.close(number)
+        self.p.stderr = open(path, "rb")
         os.set_blocking(self.p.stdout.fileno(), False)
         self.buffer, self.seen = b"", []
 
@@ -92,8 +96,9 @@ class Lines:
     def __exit__(self, kind, *_):
         if self.p.poll() is None:
             self.p.kill()
-        err = self.p.stderr.read().decode("utf-8", "replace")
         self.p.wait()
+        err = self.p.stderr.read().decode("utf-8", "replace")
+        self.p.stderr.close()
         self.t.log.append("stderr of the server:\n" + err[-5000:])
         if kind is None and ("Sanitizer" in err or "runtime error" in err):
             self.t.fail("the server has a bug: " + err[-1500:])

@@ -1,5 +1,6 @@
 """Every limit ends a program as that limit, with its number and the way to raise it."""
 
+import os
 import re
 import subprocess
 import time
@@ -172,9 +173,10 @@ def test_the_processor_share_holds_after_the_burst(t):
 
 def test_the_tree_is_dead_before_the_answer_leaves(t):
     import batch
-    done = t.run("for i in 1 2 3; do ( exec -a caisson-tree-%s sleep 40 ) & done; setsid bash -c 'exec -a caisson-tree-%s sleep 40' & echo started" % ((str(id(t)),) * 2), language="bash")
+    mark = "caisson-tree-%d-%d" % (os.getpid(), id(t))
+    done = t.run("for i in 1 2 3; do ( exec -a %s sleep 40 ) & done; setsid bash -c 'exec -a %s sleep 40' & echo started" % (mark, mark), language="bash")
     t.status(done, 0)
-    left = [c for _, c in batch.processes().values() if "caisson-tree-%d" % id(t) in c]
+    left = [c for _, c in batch.processes().values() if mark in c]
     t.equal(left, [], "processes left")
 
 

@@ -177,6 +177,10 @@ def test_a_terminated_run_ends_soon_and_not_with_success(t):
     for number in (signal.SIGINT, signal.SIGTERM):
         p = start(t, "for (;;);", "typescript")
         time.sleep(1)
+        for _ in range(600):
+            if scratch(t):
+                break
+            time.sleep(0.1)
         p.send_signal(number)
         began = time.monotonic()
         p.communicate(timeout=60)

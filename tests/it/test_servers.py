@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.parse
 import urllib.request
+import uuid
 
 from harness import table
 from peers import configure, official
@@ -124,12 +125,13 @@ def test_what_a_server_says_cannot_drive_the_terminal(t):
 
 def test_an_interrupt_ends_the_servers_too(t):
     import signal
-    configure(t, {"sleepy": {"command": "sleep", "args": ["61%d" % os.getpid()]}})
+    mark = "61.%d" % uuid.uuid4().int
+    configure(t, {"sleepy": {"command": "sleep", "args": [mark]}})
     p = subprocess.Popen([t.binary, "list"], env=t.env, cwd=t.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     import batch
 
     def sleepers():
-        return [c for _, c in batch.processes().values() if "61%d" % os.getpid() in c]
+        return [c for _, c in batch.processes().values() if mark in c]
     until(t, "its server", sleepers, 60)
     p.send_signal(signal.SIGINT)
     p.communicate(timeout=60)

@@ -6,6 +6,7 @@ import threading
 import time
 
 from harness import Failed
+from resting import until
 from serving import Daemon, make_key
 
 WRITE = "import fs from 'node:fs/promises'; await fs.writeFile(%r, %r); return 1"
@@ -238,7 +239,7 @@ def test_its_end_is_told_to_who_is_inside(t):
         envelope = await_phase(d, execution, "failed")
         t.has(str(envelope), "ended while")
         t.equal(d.post("/executions", {"code": "return 1", "session_id": s}).status, 404)
-        t.equal(os.listdir(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "sessions")), [])
+        until(t, "its files are gone", lambda: not os.listdir(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "sessions")))
 
 
 def test_an_idle_one_ends_with_its_files(t):
