@@ -504,10 +504,11 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
         cs_tools_close(t, NULL, NULL);
         return -1;
     }
-    if (t->count && !options->peek)
-        cs_tools_load(t);
+    /* What has changed since it was looked at is read once more; what changes now is noticed. */
     if (t->config_path && options->watch)
         start_watch(t);
+    if ((t->count || (t->config_path && options->watch)) && !options->peek)
+        cs_tools_load(t);
     *tools = t;
     return 0;
 }
