@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/time.h"
 #include "store/inside.h"
 
@@ -113,6 +114,19 @@ static int run_append(struct cs_db *db, struct cs_op *op)
     return cs_db_append(db, op->more.entries, op->more.entry_count, op->hash, &op->err);
 }
 
+/* What nobody asks after must not be missing without a word. */
+static void tell_append(const struct cs_op *op)
+{
+    if (op->done.stored || !op->err.code) {
+        cs_op_tell_stored(op);
+        return;
+    }
+    for (size_t i = 0; i < op->more.entry_count; i++)
+        cs_log_line(CS_LOG_ERROR, "ledger", "an entry is missing event=%.*s execution=%.*s: %s",
+                    CS_STR_ARG(op->more.entries[i].event),
+                    CS_STR_ARG(op->more.entries[i].execution), op->err.msg);
+}
+
 /* --- remove --- */
 
 /* A step of it: what is left is a chain that begins after the base, always. */
@@ -151,7 +165,7 @@ static int run_purge(struct cs_db *db, struct cs_op *op)
 }
 
 static const struct cs_op_kind
-    kind_append = {.writes = true, .steps = true, .run = run_append, .tell = cs_op_tell_stored},
+    kind_append = {.writes = true, .steps = true, .run = run_append, .tell = tell_append},
     kind_purge = {.writes = true, .steps = true, .run = run_purge, .tell = cs_op_tell_stored};
 
 void cs_store_append(struct cs_store *store, const struct cs_entry *entries, size_t count,

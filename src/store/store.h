@@ -99,7 +99,8 @@ struct cs_chain {
  * many entries, and when the store is closed if there is an entry after the last one. */
 void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain);
 
-/* All of them or none, in this order, one right after the other. */
+/* All of them or none, in this order, one right after the other. Without `done` it is the log that
+ * says which could not be written, and why. */
 void cs_store_append(struct cs_store *s, const struct cs_entry *entries, size_t count,
                      cs_stored *done, void *ctx);
 
