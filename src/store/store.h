@@ -104,6 +104,12 @@ void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain);
 void cs_store_append(struct cs_store *s, const struct cs_entry *entries, size_t count,
                      cs_stored *done, void *ctx);
 
+/* The last entry of that kind about an execution, one line as it stands in the chain. CS_MISSING:
+ * there is none (any more). */
+typedef void cs_entry_found(void *ctx, const struct cs_err *err, struct cs_str text);
+void cs_store_entry_of(struct cs_store *s, struct cs_str execution, struct cs_str event,
+                       cs_entry_found *done, void *ctx);
+
 /* Readers of the ledger need no loop: they open the database at `path` (a copy, or one in use) for
  * reading, and walk what is there at one moment. `visit` returns false to stop. CS_MISSING there is
  * no such file; CS_INVALID it has no ledger; CS_BUSY somebody began to use it meanwhile. Nothing in
