@@ -233,8 +233,8 @@ static bool is_inner(const struct lexer *l, const struct frame *f)
 {
     if (l->sense.kind != CS_PII_COUNT || !f || f->sense.kind == CS_PII_COUNT)
         return false;
-    return l->role == CS_KEY_VALUE ||
-           (l->role == CS_KEY_INNER && !cs_pii_secret((enum cs_pii)f->sense.kind));
+    return l->role == CS_KEY_VALUE || (l->role == CS_KEY_INNER && !f->sense.weak &&
+                                       !cs_pii_secret((enum cs_pii)f->sense.kind));
 }
 
 /* What the value to come stands under: its key, the name that was given before, or the key of its
