@@ -347,3 +347,15 @@ def test_without_protection_names_are_as_they_are(t):
     with Daemon(t, "--no-pii-protection") as d:
         e = d.run("const a = await caisson.storage.put(['ada', 'customers.example.org'].join('@'), 'd'); return a.name")
         t.equal(e["result"], "ada@customers.example.org")
+
+
+def test_errors_name_identifiers_of_the_program(t):
+    with Daemon(t) as d:
+        e = d.run("return Max.foo")
+        t.equal(e["error"]["message"], "Can't find variable: Max")
+        t.true("Max.foo" in e["error"]["snippet"], e["error"])
+        e = d.run("const Max = 1 // Florence\nthrow new Error('Expected Florence to be a number, ask Ada Lovelace, ada@customers.example.org: Max')")
+        t.equal(e["error"]["message"], "Expected [PERSON_1] to be a number, ask [PERSON_2], [EMAIL_1]: Max")
+        clean(t, "the error", e["error"])
+        e = d.run("throw new Error('no card of ' + inputs.last_name)", inputs={"last_name": "Lovelace"})
+        clean(t, "the error", e["error"])
