@@ -11,6 +11,8 @@ import tempfile
 import threading
 import time
 
+from harness import until  # noqa: F401
+
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 META = "io.modelcontextprotocol/"
@@ -36,15 +38,6 @@ def code(response):
 
 def answers(**content):
     return {key: {"action": "accept", "content": value} for key, value in content.items()}
-
-
-def until(t, what, condition, patience=5):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.05)
-    t.fail("not within %g s: %s" % (patience, what))
 
 
 def envelope(capabilities=None, version=MODERN, **more):

@@ -312,3 +312,51 @@ def test_a_model_that_a_server_asks_sees_tokens_and_the_server_reads_values(t):
                 answer = message
         clean(t, "the answer", answer)
         t.has(sent("said")[0], "person7@customers.example.org is one")
+
+
+NAMES = """\
+const fs = await import('node:fs/promises');
+const mail = 'ada.lovelace@customers' + '.example.org';
+const name = 'Ada_Love' + 'lace';
+await fs.writeFile('/workspace/out/' + mail + '.csv', 'a');
+await fs.mkdir('/workspace/out/' + name);
+await fs.writeFile('/workspace/out/' + name + '/report.txt', 'b');
+await fs.writeFile('/workspace/out/weekly_report.txt', 'c');
+const put = await caisson.storage.put(mail, 'd');
+return [put.name, (await caisson.storage.list()).map((a) => a.name)]
+"""
+
+
+def test_names_of_artifacts_hold_no_values(t):
+    options, _ = people(t)
+    with Daemon(t, *options) as d:
+        e = d.run(NAMES)
+        t.equal(e["status"], "completed", e)
+        t.equal(sorted(a["name"] for a in e["artifacts"]), ["[EMAIL].csv", "[EMAIL].org", "[PERSON]/report.txt", "weekly_report.txt"])
+        t.equal(e["result"], ["[EMAIL].org", ["[EMAIL].org"]])
+        left = d.run("a=ada; ln -s /x out/$a@customers'.example.org'.lnk", language="bash")
+        t.equal(left["artifacts_left_out"]["reasons"], ["'[EMAIL].lnk' is no file"])
+        by_name = {a["name"]: a["id"] for a in e["artifacts"]}
+        t.equal(d.get("/artifacts/" + by_name["[EMAIL].csv"]).headers["Content-Type"], "text/csv")
+        clean(t, "the envelope", e)
+        clean(t, "the list", d.get("/artifacts").body)
+        clean(t, "the lineage", d.get("/artifacts/%s/lineage" % by_name["[EMAIL].csv"]).body)
+    clean(t, "the store", store_bytes(t))
+
+
+def test_without_protection_names_are_as_they_are(t):
+    with Daemon(t, "--no-pii-protection") as d:
+        e = d.run("const a = await caisson.storage.put(['ada', 'customers.example.org'].join('@'), 'd'); return a.name")
+        t.equal(e["result"], "ada@customers.example.org")
+
+
+def test_errors_name_identifiers_of_the_program(t):
+    with Daemon(t) as d:
+        e = d.run("return Max.foo")
+        t.equal(e["error"]["message"], "Can't find variable: Max")
+        t.true("Max.foo" in e["error"]["snippet"], e["error"])
+        e = d.run("const Max = 1 // Florence\nthrow new Error('Expected Florence to be a number, ask Ada Lovelace, ada@customers.example.org: Max')")
+        t.equal(e["error"]["message"], "Expected [PERSON_1] to be a number, ask [PERSON_2], [EMAIL_1]: Max")
+        clean(t, "the error", e["error"])
+        e = d.run("throw new Error('no card of ' + inputs.last_name)", inputs={"last_name": "Lovelace"})
+        clean(t, "the error", e["error"])

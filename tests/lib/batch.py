@@ -95,7 +95,7 @@ class Batch:
             return "still running"
         return "signal %d" % -status if status < 0 else "exit status %d" % status
 
-    def close(self, patience=10):
+    def close(self, patience=60):
         """Ends the daemon the polite way; returns its exit status, or None if it had to be killed."""
         try:
             self.process.stdin.close()
@@ -253,7 +253,7 @@ def temporary_files(*more):
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/run"):
         found.update(glob.glob(place + "/*caisson*"))
         found.update(glob.glob(place + "/.*caisson*"))
-    found = {f for f in found if not re.search("/caisson-(canary|escape-|it-|bench-|unit-)", f)}
+    found = {f for f in found if not re.search("/caisson-(canary|escape-|it-|again-|bench-|unit-)", f)}
     for top in more:
         for root, dirs, files in os.walk(top):
             found.update(os.path.join(root, n) for n in dirs + files)

@@ -12,7 +12,8 @@
  *     --probe MS --backoff MS --debounce MS   shorter waits than usual
  *
  *     connect            and wait until it is ready, or failed
- *     state NAME         wait until it is in this state, 30 s at most
+ *     state NAME         wait until it is in this state, a minute at most
+ *     said TEXT          the same, until the end of its stderr has this
  *     call TOOL JSON     and wait for the answer
  *     start TOOL JSON    do not wait
  *     cancel TOOL JSON MS    cancel after so long
@@ -37,7 +38,8 @@
 #include "tools/client_in.h"
 #include "tools/oauth.h"
 
-#define MANY 64
+#define MANY    64
+#define WAIT_MS 60000
 
 struct probe {
     uv_loop_t *loop;
@@ -283,6 +285,12 @@ static bool in_state(struct probe *p, const void *what)
     return strcmp(cs_client_state_name(cs_client_info(p->client)->state), what) == 0;
 }
 
+static bool has_said(struct probe *p, const void *what)
+{
+    struct cs_str said = cs_client_info(p->client)->stderr_tail;
+    return said.len && memmem(said.at, said.len, what, strlen(what));
+}
+
 static bool none_open(struct probe *p, const void *what)
 {
     (void)what;
@@ -421,9 +429,12 @@ static void act(struct probe *p, const char *word, char ***at)
 {
     if (strcmp(word, "connect") == 0) {
         cs_client_connect(p->client);
-        until(p, settled, NULL, 30000);
+        until(p, settled, NULL, WAIT_MS);
     } else if (strcmp(word, "state") == 0) {
-        if (!until(p, in_state, need(at), 30000))
+        if (!until(p, in_state, need(at), WAIT_MS))
+            put_info(p, "stuck", true);
+    } else if (strcmp(word, "said") == 0) {
+        if (!until(p, has_said, need(at), WAIT_MS))
             put_info(p, "stuck", true);
     } else if (strcmp(word, "call") == 0 || strcmp(word, "start") == 0) {
         const char *tool = need(at);
@@ -451,7 +462,7 @@ static void act(struct probe *p, const char *word, char ***at)
         until(p, none_open, NULL, 600000);
     } else if (strcmp(word, "listed") == 0) {
         unsigned n = (unsigned)number(at);
-        if (!until(p, listed, &n, 30000))
+        if (!until(p, listed, &n, WAIT_MS))
             put_info(p, "stuck", true);
     } else if (strcmp(word, "sleep") == 0) {
         until(p, NULL, NULL, number(at));
