@@ -19,7 +19,7 @@ def body(text):
 
 
 def standing(t, tool):
-    rows = t.caisson("tools", "list", "-o", "json").json()["tools"]
+    rows = t.caisson("tools", "list", "--timeout", "60s", "-o", "json").json()["tools"]
     return [row["standing"] for row in rows if row["name"] == tool][0]
 
 
@@ -28,7 +28,7 @@ def changed(t, policy=None):
     sent = office(t)
     t.status(t.run(MAIL, *body("one")), 0)
     t.file("mail.words", WORDS)
-    t.caisson("list")  # which asks every server anew
+    t.caisson("list", "--timeout", "60s")  # which asks every server anew
     t.file("policy.json", json.dumps(policy or {}))
     return sent
 
@@ -160,7 +160,7 @@ def test_words_of_a_server_cannot_drive_the_terminal(t):
     office(t)
     t.status(t.run(MAIL, *body("one")), 0)
     t.file("mail.words", "\x1b[2J\u202e hidden \u200b words")
-    t.caisson("list")
+    t.caisson("list", "--timeout", "60s")
     done = t.caisson("tools", "look", "mail/send_mail", env=PLAIN)
     t.status(done, 0)
     t.has(done.out, "hidden", "stdout")

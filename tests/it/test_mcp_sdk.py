@@ -89,7 +89,7 @@ def test_four_small_tools_are_offered(t, _, kind, transport):
 def test_the_instructions_name_the_servers_within_their_bound(t):
     servers = {"server-%d-of-many" % i: plain() for i in range(30)}
     peers.configure(t, servers)
-    t.caisson("list")
+    t.caisson("list", "--timeout", "60s")
     with Client(t, "old", "stdio") as c:
         t.has(c.ready["instructions"], "Servers (tools): server-0-of-many (4), ")
         t.has(c.ready["instructions"], " and 18 more")
@@ -677,7 +677,7 @@ def inspect(t, *words, target=None):
 @table([("stdio",), ("http",)])
 def test_the_inspector_drives_it(t, transport):
     peers.configure(t, {"github": peers.ours("github")})
-    t.caisson("list")
+    t.caisson("list", "--timeout", "60s")
     with contextlib.ExitStack() as stack:
         target = [t.binary, "mcp"]
         if transport == "http":

@@ -129,7 +129,7 @@ def test_tools_that_are_not_there_are_warned_of(t):
     def warnings():
         return t.caisson("policy", "check", path, "-o", "json").json()["warnings"]
     t.equal(warnings(), others, "what is not known yet is not doubted")
-    t.status(t.caisson("tools", "list"), 0)  # now it is known what they offer
+    t.status(t.caisson("tools", "list", "--timeout", "60s"), 0)  # now it is known what they offer
     t.equal(warnings(), ["tools.deny: 'mail/send_mial' matches nothing: the server has no such tool; did you mean 'send_mail'?", *others])
 
 
@@ -155,7 +155,7 @@ def test_a_call_is_explained(t):
     office(t, policy={"tools": {"deny": ["crm/add*"], "rules": [{"tool": "mail/*", "parameters": {"to": {"max_length": 20}}}],
                                 "principals": {"ci-*": {"ask": ["web/*"]}}},
                       "flows": [{"from": "private", "to": "egress", "tool": "mail/*", "principal": "boss", "then": "allow"}]})
-    t.status(t.caisson("tools", "list"), 0)  # now it is known what they offer
+    t.status(t.caisson("tools", "list", "--timeout", "60s"), 0)  # now it is known what they offer
     after = ["--after", "crm/find_customers", "--after", "web/fetch_page"]
     said = explained(t, "--tool", "mail/send_mail", *after)
     t.equal((said["action"], said["rule"], said["labels"], said["known"]), ("ask", TRIFECTA, ["egress"], True))

@@ -2,7 +2,7 @@
 
 import json
 
-from resting import JSON, SLEEP, begin, problem, with_tools
+from resting import JSON, SLEEP, begin, problem, until, with_tools
 from serving import Daemon, make_key
 
 
@@ -11,7 +11,7 @@ from serving import Daemon, make_key
 def test_tools_are_listed_found_and_described(t):
     options = with_tools(t, policy={"tools": {"deny": ["plain/env"]}})
     with Daemon(t, *options) as d:
-        tools = d.get("/tools").json()
+        tools = until(t, "all tools", lambda: (lambda a: a if a["complete"] else None)(d.get("/tools").json()))
         t.equal([x["name"] for x in tools["tools"]], ["ask", "echo", "grow"])
         t.equal((tools["total"], tools["complete"]), (3, True))
         page = d.get("/tools?server=plain&limit=2").json()

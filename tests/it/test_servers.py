@@ -66,7 +66,7 @@ def test_list_shows_how_each_server_is_doing(t):
 
 def test_list_as_json_is_complete(t):
     everything_and_files(t)
-    got = t.caisson("list", "-o", "json").json()
+    got = t.caisson("list", "--timeout", "60s", "-o", "json").json()
     t.equal(got["config"], "./caisson.json", "config")
     one = {s["name"]: s for s in got["servers"]}["everything"]
     t.equal((one["state"], one["kind"], one["tools"], one["error"], one["restarts"]), ("ready", "stdio", 13, None, 0), "server")
@@ -76,11 +76,11 @@ def test_list_as_json_is_complete(t):
 
 def test_list_of_one_shows_its_stderr(t):
     everything_and_files(t)
-    done = t.caisson("list", "everything")
+    done = t.caisson("list", "--timeout", "60s", "everything")
     t.status(done, 0)
     t.has(done.out, "Starting default (STDIO) server", "stdout")
     t.lacks(done.out, "files", "stdout")
-    t.has(t.caisson("list", "everything", "-o", "json").json()["stderr"], "Starting default", "stderr of the server")
+    t.has(t.caisson("list", "--timeout", "60s", "everything", "-o", "json").json()["stderr"], "Starting default", "stderr of the server")
 
 
 def test_list_of_an_unknown_one_names_the_nearest(t):
@@ -143,13 +143,13 @@ def test_an_interrupt_ends_the_servers_too(t):
 
 def test_tools_are_listed_with_their_risk(t):
     everything_and_files(t)
-    done = t.caisson("tools", "list")
+    done = t.caisson("tools", "list", "--timeout", "60s")
     t.status(done, 0)
     t.matches(done.out, r"(?m)^everything\.getSum +low +Returns the sum of two numbers$", "stdout")
     t.has(done.out, "files.readTextFile", "stdout")
-    one = t.caisson("tools", "list", "files")
+    one = t.caisson("tools", "list", "--timeout", "60s", "files")
     t.lacks(one.out, "everything", "stdout")
-    got = {x["tool"]: x for x in t.caisson("tools", "list", "-o", "json").json()["tools"]}
+    got = {x["tool"]: x for x in t.caisson("tools", "list", "--timeout", "60s", "-o", "json").json()["tools"]}
     t.equal(got["everything.getSum"]["name"], "get-sum", "name")
     t.equal(got["everything.getSum"]["path"], "/mcp-servers/everything/getSum.ts", "path")
     t.equal(got["files.writeFile"]["destructive"], True, "destructive")
@@ -162,26 +162,26 @@ def test_a_server_that_is_known_is_not_started_again(t):
     whole = {"command": "sh", "args": ["-c", 'echo x >> "$0"; exec "$@"', mark, entry["command"], *entry["args"]]}
     configure(t, {"everything": whole})
     for _ in range(3):
-        t.has(t.caisson("tools", "search", "sum").out, "everything.getSum", "stdout")
-    t.status(t.caisson("tools", "show", "everything.getSum"), 0)
+        t.has(t.caisson("tools", "search", "--timeout", "60s", "sum").out, "everything.getSum", "stdout")
+    t.status(t.caisson("tools", "show", "--timeout", "60s", "everything.getSum"), 0)
     t.equal(t.read("starts"), "x\n", "starts")
-    t.status(t.caisson("list"), 0)
+    t.status(t.caisson("list", "--timeout", "60s"), 0)
     t.equal(t.read("starts"), "x\nx\n", "starts after list")
 
 
 def test_tools_are_found_by_words(t):
     everything_and_files(t)
-    done = t.caisson("tools", "search", "add", "two", "numbers", "-n", "1")
+    done = t.caisson("tools", "search", "--timeout", "60s", "add", "two", "numbers", "-n", "1")
     t.status(done, 0)
     t.equal(done.out.splitlines()[0], "everything.getSum", "first")
-    got = t.caisson("tools", "search", "read a text file", "--server", "files", "--detail", "full", "-o", "json").json()
+    got = t.caisson("tools", "search", "--timeout", "60s", "read a text file", "--server", "files", "--detail", "full", "-o", "json").json()
     t.equal(got["tools"][0]["tool"], "files.readTextFile", "first")
     t.has(got["tools"][0]["definition"], "export async function readTextFile", "definition")
-    names = t.caisson("tools", "search", "file", "--detail", "name", "--limit", "3", "-o", "json").json()["tools"]
+    names = t.caisson("tools", "search", "--timeout", "60s", "file", "--detail", "name", "--limit", "3", "-o", "json").json()["tools"]
     t.equal([sorted(x) for x in names], [["path", "tool"]] * 3, "keys")
-    second = t.caisson("tools", "search", "file", "--detail", "name", "--limit", "2", "--offset", "1", "-o", "json").json()["tools"]
+    second = t.caisson("tools", "search", "--timeout", "60s", "file", "--detail", "name", "--limit", "2", "--offset", "1", "-o", "json").json()["tools"]
     t.equal(second, names[1:], "with an offset")
-    t.has(t.caisson("tools", "search", "").out, "everything: 13 tools", "stdout")
+    t.has(t.caisson("tools", "search", "--timeout", "60s", "").out, "everything: 13 tools", "stdout")
 
 
 def test_rankings_are_printed_for_anyone_to_score(t):
@@ -202,14 +202,14 @@ def test_rankings_are_printed_for_anyone_to_score(t):
         ("path", "/mcp-servers/everything/getSum.ts")])
 def test_a_tool_is_shown_by_any_of_its_names(t, name, path):
     everything_and_files(t)
-    done = t.caisson("tools", "show", path)
+    done = t.caisson("tools", "show", "--timeout", "60s", path)
     t.status(done, 0)
     t.has(done.out, "export async function getSum(input: GetSumInput)", "stdout")
 
 
 def test_a_wrong_tool_is_answered_with_the_nearest(t):
     everything_and_files(t)
-    done = t.caisson("tools", "show", "files.readTxtFile")
+    done = t.caisson("tools", "show", "--timeout", "60s", "files.readTxtFile")
     t.status(done, 2)
     t.has(done.err, "files.readTextFile", "stderr")
     t.status(t.caisson("tools", "show"), 2)
@@ -217,11 +217,11 @@ def test_a_wrong_tool_is_answered_with_the_nearest(t):
 
 def test_the_tree_is_a_real_directory(t):
     everything_and_files(t)
-    got = t.caisson("tools", "tree", "-o", "json").json()
+    got = t.caisson("tools", "tree", "--timeout", "60s", "-o", "json").json()
     t.has(got["files"], "/mcp-servers/everything/getSum.ts", "files")
     for name in got["files"]:
         t.true(os.path.isfile(got["path"] + name[len("/mcp-servers"):]), name + " is not there")
-    text = t.caisson("tools", "tree", "files")
+    text = t.caisson("tools", "tree", "--timeout", "60s", "files")
     t.status(text, 0)
     t.has(text.out, "readTextFile.ts", "stdout")
     t.lacks(text.out, "getSum.ts", "stdout")
@@ -232,7 +232,7 @@ def test_the_tree_is_a_real_directory(t):
 @table([("pairs", ["a=40", "b=2"]), ("json", ['{"a": 40, "b": 2}']), ("raw", ["a:=40", "b:=2"])])
 def test_a_tool_is_called(t, name, words):
     everything_and_files(t)
-    done = t.caisson("tools", "call", "everything.getSum", *words)
+    done = t.caisson("tools", "call", "--timeout", "60s", "everything.getSum", *words)
     t.status(done, 0)
     t.equal(done.out, "The sum of 40 and 2 is 42.\n", "stdout")
 
@@ -240,13 +240,13 @@ def test_a_tool_is_called(t, name, words):
 def test_arguments_come_from_files_and_stdin(t):
     everything_and_files(t)
     t.file("args.json", '{"message": "from a file"}')
-    t.has(t.caisson("tools", "call", "everything.echo", "@args.json").out, "from a file", "stdout")
-    t.has(t.caisson("tools", "call", "everything.echo", "@-", stdin='{"message": "from stdin"}').out, "from stdin", "stdout")
+    t.has(t.caisson("tools", "call", "--timeout", "60s", "everything.echo", "@args.json").out, "from a file", "stdout")
+    t.has(t.caisson("tools", "call", "--timeout", "60s", "everything.echo", "@-", stdin='{"message": "from stdin"}').out, "from stdin", "stdout")
 
 
 def test_a_text_that_looks_like_a_number_stays_a_text(t):
     everything_and_files(t)
-    t.has(t.caisson("tools", "call", "everything.echo", "message=42").out, "42", "stdout")
+    t.has(t.caisson("tools", "call", "--timeout", "60s", "everything.echo", "message=42").out, "42", "stdout")
 
 
 @table([("unknown tool", ["everything.getSm", "a=1"], 2, "getSum"), ("unknown server", ["evrything.getSum"], 2, "everything"),
@@ -257,7 +257,7 @@ def test_a_text_that_looks_like_a_number_stays_a_text(t):
         ("too late", ["everything.triggerLongRunningOperation", "duration=90", "steps=2", "--timeout", "10s"], 4, "limit")])
 def test_what_goes_wrong_has_a_status_and_a_word(t, name, words, status, says):
     everything_and_files(t, broken={"command": "false"}, off={"command": "cat", "enabled": False})
-    done = t.caisson("tools", "call", *words)
+    done = t.caisson("tools", "call", *words, *(() if "--timeout" in words else ("--timeout", "60s")))
     t.status(done, status)
     t.matches(done.err, says, "stderr")
     t.equal(done.out, "", "stdout")
@@ -266,22 +266,22 @@ def test_what_goes_wrong_has_a_status_and_a_word(t, name, words, status, says):
 
 def test_a_call_passes_the_gate(t):
     configure(t, {"everything": official("everything")}, policy={"tools": {"deny": ["everything/echo"]}})
-    done = t.caisson("tools", "call", "everything.echo", "message=x")
+    done = t.caisson("tools", "call", "--timeout", "60s", "everything.echo", "message=x")
     t.status(done, 3)
-    t.equal(t.caisson("tools", "call", "everything.getSum", "a=1", "b=2").status, 0, "status of another")
+    t.equal(t.caisson("tools", "call", "--timeout", "60s", "everything.getSum", "a=1", "b=2").status, 0, "status of another")
 
 
 def test_the_envelope_of_a_call_has_its_record(t):
     everything_and_files(t)
-    got = t.caisson("tools", "call", "everything.getSum", "a=1", "b=2", "-o", "json").json()
+    got = t.caisson("tools", "call", "--timeout", "60s", "everything.getSum", "a=1", "b=2", "-o", "json").json()
     t.equal((got["status"], got["calls"][0]["tool"], got["calls"][0]["status"]), ("completed", "get-sum", "ok"), "envelope")
 
 
 def test_no_server_is_left_behind(t):
     everything_and_files(t)
     before = servers_left()
-    t.status(t.caisson("list"), 0)
-    t.status(t.caisson("tools", "call", "everything.getSum", "a=1", "b=2"), 0)
+    t.status(t.caisson("list", "--timeout", "60s"), 0)
+    t.status(t.caisson("tools", "call", "--timeout", "60s", "everything.getSum", "a=1", "b=2"), 0)
     def mine():
         return [c for c in servers_left() if c not in before and t.dir in c]
     until(t, "no process left", lambda: not mine(), 10)
@@ -289,7 +289,7 @@ def test_no_server_is_left_behind(t):
 
 def test_a_server_pointing_back_at_us_is_left_out(t):
     configure(t, {"everything": official("everything"), "loop": {"command": t.binary, "args": ["mcp"]}})
-    t.equal(list(rows(t.caisson("list").out)), ["everything"], "servers")
+    t.equal(list(rows(t.caisson("list", "--timeout", "60s").out)), ["everything"], "servers")
 
 
 # login
@@ -368,7 +368,7 @@ def walled(t):
 
 def test_a_login_opens_the_server_and_a_logout_closes_it(t):
     server = walled(t)
-    t.equal(rows(t.caisson("list", "--timeout", "5s").out)["wall"][0], "login", "state before")
+    t.equal(rows(t.caisson("list", "--timeout", "60s").out)["wall"][0], "login", "state before")
     p = subprocess.Popen([t.binary, "login", "wall", "--no-browser"], env=t.env, cwd=t.dir, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     url = p.stdout.readline().strip()
@@ -378,7 +378,7 @@ def test_a_login_opens_the_server_and_a_logout_closes_it(t):
     t.log.append(out + err)
     t.equal(p.returncode, 0, "status")
     t.has(out, "logged in to 'wall'", "stdout")
-    state = rows(t.caisson("list", "--timeout", "5s").out)["wall"]
+    state = rows(t.caisson("list", "--timeout", "60s").out)["wall"]
     t.equal((state[0], state[1].split()), ("ready", ["7.8.9", "1"]), "state after")
     for folder, _, names in os.walk(t.env["XDG_DATA_HOME"]):
         for name in names:
@@ -386,7 +386,7 @@ def test_a_login_opens_the_server_and_a_logout_closes_it(t):
             if b"s3cret-token" in open(path, "rb").read():
                 t.equal(os.stat(path).st_mode & 0o077, 0, "who else may read " + name)
     t.status(t.caisson("logout", "wall"), 0)
-    t.equal(rows(t.caisson("list", "--timeout", "5s").out)["wall"][0], "login", "state after the logout")
+    t.equal(rows(t.caisson("list", "--timeout", "60s").out)["wall"][0], "login", "state after the logout")
     server.shutdown()
 
 

@@ -158,7 +158,7 @@ def test_images_and_resources_arrive_as_values(t):
 def test_the_output_type_is_learned(t):
     configure(t, {"github": ours("github")})
     completed(t, t.envelope("return (await github.getUser({ login: 'ada' })).name"))
-    text = t.caisson("tools", "show", "github.getUser").out
+    text = t.caisson("tools", "show", "--timeout", "60s", "github.getUser").out
     t.has(text, "@learned from 1 result", "the definition")
     t.matches(text, r"followers: number", "the definition")
 
