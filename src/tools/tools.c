@@ -288,6 +288,7 @@ struct cs_await *cs_tools_await(struct cs_tools *t, struct cs_str server, bool f
     a->next = t->awaits;
     t->awaits = a;
     need_servers(a);
+    uv_update_time(t->loop); /* so long from now, however long the start has taken */
     uv_timer_start(&a->timer, on_await, all_settled(t, a->server, fresh) ? 0 : ms, 0);
     return a;
 }

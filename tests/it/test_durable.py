@@ -93,6 +93,7 @@ def replayed(t, d, execution):
     answer = d.post("/executions/%s/replay" % execution, {})
     t.equal(answer.status, 200, "replay: %s" % answer)
     t.equal(answer.json()["same"], True, "replay: %s" % answer)
+    t.equal(answer.json()["journal_verified"], True, "the journal is the one that the ledger knows")
 
 
 def test_it_goes_on_at_the_call_where_it_stood(t):

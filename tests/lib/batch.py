@@ -208,6 +208,20 @@ def descendants(pid):
     return found
 
 
+def births(pids):
+    """Those of these processes that are alive, each with when it began: a number may be another's later."""
+    found = set()
+    for pid in pids:
+        try:
+            with open("/proc/%d/stat" % pid) as f:
+                rest = f.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if rest[0] != "Z":
+            found.add((pid, int(rest[19])))
+    return found
+
+
 def cgroups(pid=None):
     """The control groups of the daemon `pid` (or of any), as directories: caisson-PID-RANDOM."""
     found, prefix = [], "caisson-%d-" % pid if pid else "caisson-"

@@ -21,6 +21,7 @@
  *     par N TOOL JSON    N calls at once
  *     bench N TOOL JSON  N calls one after the other, and how long they took
  *     listed N           wait until so many lists have come
+ *     offers TOOL        wait until a list has this one
  *     sleep MS           info            refresh
  *     login              prints the address that a browser must visit, and waits
  *     logout
@@ -49,6 +50,7 @@ struct probe {
     const char *elicit, *sample;
     bool silent, quiet;
     unsigned open, listed;
+    struct cs_buf offered; /* names of the last list */
     uint64_t failed;
     struct cs_pair env[MANY], headers[MANY];
     const char *tokens;
@@ -145,6 +147,8 @@ static void on_listed(void *ctx, struct cs_str tools)
         cs_json_put_raw(&w, cs_json_raw(cs_json_get(tool, "name")));
     cs_json_close(&w, ']');
     cs_json_close(&w, '}');
+    cs_buf_clear(&p->offered);
+    cs_buf_putstr(&p->offered, cs_buf_str(&b));
     line(&b);
 }
 
@@ -296,6 +300,13 @@ static bool none_open(struct probe *p, const void *what)
 static bool listed(struct probe *p, const void *what)
 {
     return p->listed >= *(const unsigned *)what;
+}
+
+static bool offered(struct probe *p, const void *what)
+{
+    CS_AUTO_BUF struct cs_buf quoted = {0};
+    cs_buf_printf(&quoted, "\"%s\"", (const char *)what);
+    return p->offered.len && memmem(p->offered.at, p->offered.len, quoted.at, quoted.len);
 }
 
 static void bench(struct probe *p, unsigned n, const char *tool, const char *arguments)
@@ -455,6 +466,9 @@ static void act(struct probe *p, const char *word, char ***at)
             put_info(p, "stuck", true);
     } else if (strcmp(word, "sleep") == 0) {
         until(p, NULL, NULL, number(at));
+    } else if (strcmp(word, "offers") == 0) {
+        if (!until(p, offered, need(at), 60000))
+            put_info(p, "stuck", true);
     } else if (strcmp(word, "info") == 0) {
         put_info(p, "info", true);
     } else if (strcmp(word, "login") == 0) {
@@ -549,6 +563,7 @@ int main(int argc, char **argv)
     uv_run(p.loop, UV_RUN_DEFAULT);
     printf("{\"event\":\"closed\",\"clean\":%s,\"ms\":%" PRIu64 "}\n", closed ? "true" : "false",
            (uv_hrtime() - begun) / 1000000);
+    cs_buf_done(&p.offered);
     for (size_t i = 0; i < MANY && p.env[i].name; i++)
         free((void *)(uintptr_t)p.env[i].name);
     for (size_t i = 0; i < MANY && p.headers[i].name; i++)

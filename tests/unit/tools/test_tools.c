@@ -363,6 +363,22 @@ static uint64_t learned(struct world *w, const char *tool)
     return count;
 }
 
+static void test_waiting_begins_when_it_is_asked_for(void **state)
+{
+    struct world *w = *state;
+    bool over = false;
+    put_config(w, "\"mute\":{\"command\":\"sleep\",\"args\":[\"30\"]}");
+    open_tools(w, false);
+    uv_update_time(&w->loop);
+    nanosleep(&(struct timespec){.tv_nsec = 400000000},
+              NULL); /* the loop has not turned for long */
+    uint64_t begun = uv_hrtime();
+    cs_tools_await(w->tools, CS_STR("mute"), true, 300, set_true, &over);
+    while (!over)
+        uv_run(&w->loop, UV_RUN_ONCE);
+    assert_true(uv_hrtime() - begun >= 290000000);
+}
+
 static void test_types_are_learned_and_kept(void **state)
 {
     struct world *w = *state;
@@ -432,6 +448,7 @@ int main(void)
         CS_TEST_WITH(test_a_changed_file_is_followed, make_world, drop_world),
         CS_TEST_WITH(test_who_waits_waits_for_newcomers_too, make_world, drop_world),
         CS_TEST_WITH(test_waiting_ends_and_can_be_given_up, make_world, drop_world),
+        CS_TEST_WITH(test_waiting_begins_when_it_is_asked_for, make_world, drop_world),
         CS_TEST_WITH(test_types_are_learned_and_kept, make_world, drop_world),
         CS_TEST_WITH(test_logs_stay_small, make_world, drop_world),
     };
