@@ -306,6 +306,9 @@ void cs_store_cache_put(struct cs_store *s, const struct cs_cached_answer *row, 
 /* CS_MISSING: it is not there, or expired. */
 void cs_store_cache_get(struct cs_store *s, struct cs_str tenant, const unsigned char key[32],
                         cs_cached_found *done, void *ctx);
+/* Another number each time when answers were forgotten by whatever process, but for those that
+ * expired: what is known of them elsewhere is not good any more. Costs next to nothing. */
+uint64_t cs_store_cache_mark(const struct cs_store *s);
 /* All of a tenant (empty: of all), or those that have expired by `now` (0: all). */
 void cs_store_cache_forget(struct cs_store *s, struct cs_str tenant, int64_t now, cs_stored *done,
                            void *ctx);
