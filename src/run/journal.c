@@ -413,8 +413,11 @@ void cs_journal_wish(struct cs_run *run, const struct cs_wish *wish)
     bool is_tool = wish->kind == CS_WISH_CALL && !cs_str_is(wish->server, "caisson");
     o->call = is_tool ? ++j->calls : 0;
     struct cs_str server = cs_utf8_cut(wish->server, SERVER_BYTES);
-    struct cs_str tool =
-        cs_utf8_cut(wish->kind == CS_WISH_CALL ? wish->tool : wish->path, TOOL_BYTES);
+    CS_AUTO_BUF struct cs_buf name = {0};
+    struct cs_str tool = wish->kind == CS_WISH_CALL   ? wish->tool
+                         : wish->kind == CS_WISH_FILE ? cs_shield_name(run, wish->path, &name)
+                                                      : wish->path;
+    tool = cs_utf8_cut(tool, TOOL_BYTES);
     o->server_len = (uint8_t)server.len;
     o->tool_len = (uint8_t)tool.len;
     memcpy(o->server, server.at ? server.at : "", server.len);

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "run/guard.h"
 #include "run/journal.h"
 
 #define NAME_SHOWN 80
@@ -156,6 +157,18 @@ static void answer_file(struct cs_run *run, const struct cs_wish *wish)
     cs_player_say(run->player, wish, answer, cs_buf_str(&payload));
 }
 
+/* What a changed program imports while it runs is judged as the program is. */
+static bool judged_anew(struct cs_run *run, const struct cs_wish *wish)
+{
+    CS_AUTO_BUF struct cs_buf payload = {0};
+    if (!run->again->changed || wish->kind != CS_WISH_CALL ||
+        !cs_guard_is_late(wish->server, wish->tool))
+        return false;
+    enum cs_answer answer = cs_guard_late_again(run, wish, &payload);
+    cs_player_say(run->player, wish, answer, cs_buf_str(&payload));
+    return true;
+}
+
 bool cs_again_unknown(struct cs_run *run, const struct cs_wish *wish)
 {
     static const char *const whats[] = {"a call that was not recorded",
@@ -172,6 +185,8 @@ bool cs_again_unknown(struct cs_run *run, const struct cs_wish *wish)
         run->again->perhaps = true; /* the other one may have been ended before it was read */
         return true;
     }
+    if (judged_anew(run, wish))
+        return true;
     if (wish->kind == CS_WISH_FILE)
         answer_file(run, wish);
     else if (wish->kind == CS_WISH_MODULE)
@@ -188,6 +203,8 @@ bool cs_again_known(struct cs_run *run, const struct cs_wish *wish,
     struct cs_again *a = run->again;
     CS_AUTO_BUF struct cs_buf payload = {0};
     enum cs_answer answer = CS_ANSWER_MISSING;
+    if (judged_anew(run, wish))
+        return true;
     if (a->changed && event->kind == CS_JOURNAL_ASKED && wish->kind == CS_WISH_CALL) {
         refuse_call(run, wish);
         return true;

@@ -308,15 +308,25 @@ static void put_verdict(struct cs_json_writer *w, const struct cs_verdict *v)
         put_name(w, "rule", v->rule);
 }
 
-void cs_trail_assessed(struct cs_run *run)
+static void note_verdict(struct cs_run *run, const char *event, const struct cs_verdict *v)
 {
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
     if (!cs_run_store(run))
         return;
     cs_json_open(&w, '{');
-    put_verdict(&w, &run->result.verdict);
-    note(run, "execution.assessed", &w);
+    put_verdict(&w, v);
+    note(run, event, &w);
+}
+
+void cs_trail_assessed(struct cs_run *run)
+{
+    note_verdict(run, "execution.assessed", &run->result.verdict);
+}
+
+void cs_trail_imported(struct cs_run *run, const struct cs_verdict *late)
+{
+    note_verdict(run, "execution.imported", late);
 }
 
 /* What it sees of the tools; the same catalogue is hashed once. */

@@ -182,10 +182,10 @@ def test_one_that_ran_out_of_time_runs_as_far_as_it_went(t):
     t.equal(e["error"]["type"], "timeout_error")
     report = same(t, e)
     t.equal(report["envelope"]["error"], e["error"])
-    e = t.envelope("await world.count({ ms: 20000 }); return 1", "--timeout", "500ms")
+    e = t.envelope("await world.count({ ms: 100000 }); return 1", "--timeout", "500ms")
     done = t.caisson("replay", e["execution_id"])
     t.status(done, 0)
-    t.true(done.seconds < 15, "it waited for what never comes")
+    t.true(done.seconds < 50, "it waited for what never comes")
 
 
 def test_one_that_was_cancelled_is_not_waited_for_until_its_limit(t):
@@ -197,7 +197,7 @@ def test_one_that_was_cancelled_is_not_waited_for_until_its_limit(t):
             start = time.monotonic()
             report = d.post("/executions/%s/replay" % id, {}).json()
             t.equal((report["same"], report["replayed"]["status"]), (True, "cancelled"))
-            t.true(time.monotonic() - start < 40, "it ran as if nobody had cancelled it")
+            t.true(time.monotonic() - start < 55, "it ran as if nobody had cancelled it")
 
 
 def test_a_session_is_replayed_with_the_state_it_had(t):
@@ -443,14 +443,14 @@ def test_a_thousand_programs_replay_identically(t):
     sanitized = b"__asan_init" in open(t.binary, "rb").read()
     count = 100 if sanitized else 1000
     batch = "\n".join(json.dumps({"id": n, "code": generate(n)}) for n in range(count))
-    done = t.caisson("run", "--batch", "--jobs", "8", stdin=batch, patience=240)
+    done = t.caisson("run", "--batch", "--jobs", "8", stdin=batch, patience=900)
     t.status(done, 0)
     ran = [json.loads(line) for line in done.out.splitlines()]
     t.equal(len(ran), count, "answers")
     odd = [e for e in ran if e["status"] == "failed" and not e["error"]["message"].startswith("at ")]
     t.true(not odd, "%d programs failed: %.1000r" % (len(odd), odd[:1]))
     without_world(t)
-    done = t.caisson("replay", "--all", "-o", "json", patience=240)
+    done = t.caisson("replay", "--all", "-o", "json", patience=900)
     report = done.json()
     t.true(report["replayed"] == report["same"] == count,
            "%d of %d are the same: %.3000s" % (report["same"], count, json.dumps(

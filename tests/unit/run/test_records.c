@@ -157,7 +157,7 @@ static void who_waits_is_on_record_too(void **state)
     begin(&first, &request);
     begin(&second, &request);
     struct row r = row_of(cs_run_id(second.run));
-    for (int i = 0; i < 1000 && r.code == CS_MISSING; i++) {
+    for (int i = 0; i < 60000 && r.code == CS_MISSING; i++) {
         uv_sleep(1); /* the row delays nothing, so it may be under way */
         row_done(&r);
         r = row_of(cs_run_id(second.run));
