@@ -207,7 +207,7 @@ static void note_call(struct cs_run *run, const char *event, const struct cs_wis
 static void do_now(struct cs_run *run, const struct cs_wish *wish)
 {
     if (wish->kind == CS_WISH_CALL)
-        cs_canon_hash(wish->arguments, run->argument_hash);
+        cs_guard_wish_hash(wish, run->argument_hash);
     cs_job_do(run->job, wish);
 }
 

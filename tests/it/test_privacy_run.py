@@ -152,6 +152,7 @@ return { to: inputs.to, made, again: 'someone@' + 'made.example.com' };
         t.true(again["same"], str(again)[:800])
         t.equal(entries(t, "privacy.masked")[0]["inputs"], 1)
         t.equal(entries(t, "privacy.masked")[0]["outputs"], 3)
+        until(t, "an alert on record", lambda: entries(t, "alert.raised"))
         t.equal([a["alert"] for a in entries(t, "alert.raised")], ["sensitive_output"], "somebody should look")
         failed = d.run("throw new Error('for ' + 'someone@' + 'made.example.com')")
         t.true("someone@made.example.com" not in json.dumps(failed), str(failed["error"]))
@@ -215,7 +216,7 @@ def test_a_durable_execution_has_its_tokens_after_a_restart(t):
     options, sent = people(t)
     code = """\
 const p = await people.find({ n: 6 });
-await new Promise(r => setTimeout(r, 1500));
+await new Promise(r => setTimeout(r, 4000));
 await people.send({ to: p.email, text: inputs.who });
 return [p.email, inputs.who];
 """
@@ -224,9 +225,9 @@ return [p.email, inputs.who];
         with Daemon(t, *options) as d:
             if session:
                 body["session_id"] = d.post("/sessions", {}).json()["session_id"]
+            asked = len(sent("find")) if os.path.exists(os.path.join(t.dir, "sent")) else 0
             e = d.post("/executions", body).json()["execution_id"]
-            until(t, "its call", lambda: d.get("/executions/" + e).json().get("tool_calls", 1) and
-                  os.path.exists(os.path.join(t.dir, "sent")) and len(sent("find")) == 1 + session)
+            until(t, "its call", lambda: os.path.exists(os.path.join(t.dir, "sent")) and len(sent("find")) > asked)
             time.sleep(0.3)
             kill(t, d)
         clean(t, "the store", store_bytes(t))
@@ -299,7 +300,7 @@ def test_a_model_that_a_server_asks_sees_tokens_and_the_server_reads_values(t):
         m.send(call(1, "execute_code", {"code": "const p = await people.find({ n: 7 }); return [p.email, await people.more({})]"}))
         answer = None
         while answer is None:
-            message = json.loads(m.line(20) or "null")
+            message = json.loads(m.line() or "null")
             t.true(message is not None, "it says nothing")
             if message.get("method") == "sampling/createMessage":
                 clean(t, "the question", message)
