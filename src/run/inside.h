@@ -370,7 +370,10 @@ void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
 /* trail.c: entries of the ledger. `data` of an entry is written by the caller, canonical. They wait
  * in the run, in order, until the next write of its record takes them along, or flush. */
 void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data);
+/* They go ahead; cs_record_flown (record.c) is told how they fared. */
 void cs_trail_flush(struct cs_run *run);
+bool cs_trail_busy(const struct cs_run *run); /* some are on their way */
+void cs_record_flown(struct cs_run *run, const struct cs_err *err);
 void cs_trail_admitted(struct cs_run *run);
 void cs_trail_assessed(struct cs_run *run);
 void cs_trail_imported(struct cs_run *run, const struct cs_verdict *late); /* as it runs */
