@@ -92,6 +92,14 @@ def database(t):
     return sqlite3.connect(glob.glob(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "*.db"))[0])
 
 
+def is_sent(t, execution, tool):
+    """Is it on record that the tool is called? Names stand there with their length, which they have not in the program."""
+    db = database(t)
+    parts = db.execute("SELECT part FROM journals WHERE execution = ?", (execution,)).fetchall()
+    db.close()
+    return any(len(tool).to_bytes(4, "little") + tool.encode() in part for part, in parts)
+
+
 def events(t, execution):
     db = database(t)
     found = [json.loads(row[0]) for row in db.execute("SELECT entry FROM ledger WHERE execution = ? ORDER BY seq", (execution,))]
@@ -173,9 +181,8 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
     count = world(t)
     with Daemon(t) as d:
         began = second()
-        execution = begin(t, d, STEPS % ("charge", 1000, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.3)
+        execution = begin(t, d, STEPS % ("charge", 2000, 0), durable=True)
+        until(t, "that it is sent", lambda: is_sent(t, execution, "charge"))
         kill(t, d)
     t.equal(count("charge", "b"), 0, "effects before")
     with Daemon(t) as d:
@@ -186,7 +193,7 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
         t.has(q["why"], q["sent_at"])
         call = card["call"]
         t.equal((call["server"], call["tool"], call["number"], call["arguments"]),
-                ("effects", "charge", 2, {"key": "b", "before": 1000, "after": 0}), "call")
+                ("effects", "charge", 2, {"key": "b", "before": 2000, "after": 0}), "call")
         t.true(began <= call["sent_at"][:19] <= second(), "it was sent at %s, after %s" % (call["sent_at"], began))
         t.equal(card["answers"], ["once", "deny"], "answers")
         t.equal(hours(q), 24, "hours it waits")
@@ -228,9 +235,8 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
 def test_it_may_be_answered_while_nothing_runs(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("charge", 1000, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.3)
+        execution = begin(t, d, STEPS % ("charge", 0, 1500), durable=True)
+        until(t, "the effect", lambda: count("charge", "b"))
         kill(t, d)
     with Daemon(t) as d:
         q = asked(t, d, execution)
@@ -246,10 +252,10 @@ def test_it_may_be_answered_while_nothing_runs(t):
     t.has(seen, "[y] yes, send it again")
     for key in "sat":
         t.lacks(seen, "[%s]" % key)
-    t.equal(count("charge", "b"), 0, "effects before")
+    t.equal(count("charge", "b"), 1, "effects before")
     with Daemon(t) as d:
         e = ended(t, d, execution)
-        t.equal((e["status"], count("charge", "b")), ("completed", 1), "outcome")
+        t.equal((e["status"], count("charge", "b")), ("completed", 2), "outcome")
     t.equal([entry["event"] for entry in events(t, execution)].count("approval.asked"), 1, "questions")
 
 
@@ -293,15 +299,42 @@ def test_whatever_else_a_person_is_asked_about_it_is_one_question(t):
     t.equal(count("charge", "b"), 1, "effects")
 
 
+def test_each_of_several_is_a_question_and_all_go_with_their_execution(t):
+    count = world(t)
+    code = """
+const one = (key) => effects.charge({ key, after: 5000 }).then(() => "yes", (e) => e.name);
+return await Promise.all(["a", "b", "c"].map((k) => one(inputs.name + k)));
+"""
+    with Daemon(t) as d:
+        executions = {name: begin(t, d, code, durable=True, inputs={"name": name}) for name in "xy"}
+        until(t, "the effects", lambda: all(count("charge", name + k) for name in "xy" for k in "abc"))
+        kill(t, d)
+    with Daemon(t) as d:
+        def open_ones(name):
+            listed = d.get("/approvals?state=pending&execution_id=" + executions[name]).json()["approvals"]
+            cards = [d.get("/approvals/" + row["id"]).json() for row in listed]
+            return {q["card"]["call"]["arguments"]["key"]: q for q in cards}
+        until(t, "the questions", lambda: len(open_ones("x")) == 3 and len(open_ones("y")) == 3)
+        t.equal(d.get("/executions/" + executions["x"]).json()["approvals_waiting"], 3, "questions of one")
+        asked_for = open_ones("x")
+        for key, answer in (("xb", "deny"), ("xa", "once"), ("xc", "deny")):
+            t.equal(say(d, asked_for[key], answer).status, 200, "answer about " + key)
+        t.equal(ended(t, d, executions["x"])["result"], ["yes", "ToolError", "ToolError"], "result")
+        left = open_ones("y")
+        t.equal(d.request("DELETE", "/executions/" + executions["y"]).json()["status"], "cancelled", "status")
+        for q in left.values():
+            problem(t, say(d, q, "once"), 409, "conflict", "withdrawn")
+    t.equal([count("charge", name + k) for name in "xy" for k in "abc"], [2, 1, 1, 1, 1, 1], "effects")
+
+
 def test_a_server_that_is_down_is_asked_about_and_called_when_it_is_back(t):
     count = world(t)
     away = os.path.join(t.dir, "away")
     t.file("start", "#!/bin/sh\n[ -e %s ] && exit 1\nexec %s %s %s\n" % (away, sys.executable, SERVER, os.path.join(t.dir, "effects")))
     t.file("caisson.json", json.dumps({"mcpServers": {"effects": {"command": "/bin/sh", "args": [os.path.join(t.dir, "start")]}}}))
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("charge", 1000, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.3)
+        execution = begin(t, d, STEPS % ("charge", 0, 1500), durable=True)
+        until(t, "the effect", lambda: count("charge", "b"))
         kill(t, d)
     t.file("away", "")
     with Daemon(t) as d:
@@ -309,7 +342,7 @@ def test_a_server_that_is_down_is_asked_about_and_called_when_it_is_back(t):
         os.unlink(away)
         t.equal(say(d, q, "once").status, 200)
         e = ended(t, d, execution, 40)
-        t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 1, 1), "outcome of %s" % e)
+        t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 2, 1), "outcome of %s" % e)
 
 
 def test_what_cannot_be_sent_again_is_not_asked_about(t):
