@@ -12,7 +12,7 @@
  *      "files_more": 3,
  *      "places": [{"module": "/workspace/a.ts", "line": 3, "column": 1, "text": "...",
  *                  "bytes_before": 0, "bytes_after": 0}, ...],
- *      "longest_line": 80, "truncated": true}
+ *      "longest_line": 80, "truncated": true, "imports": "/workspace/late.ts"}
  *
  * in the order of the text, each kind with equal name, via and key once, at its first place. `via`,
  * `key` and `module` are left out if empty; `module` is left out in the program itself; `truncated`
@@ -20,9 +20,15 @@
  * the order of their paths, the program's own text without. `files` are those of them that nobody
  * has generated, and `places` lines of theirs that something was noted in, for people, as far as
  * there is room.
+ *
+ * What is imported while the program runs is judged by the same JSON, as the arguments of a CALL of
+ * CS_LATE_TOOL: `imports` is what was asked for, and facts of modules that nobody has judged come
+ * first and have "late": true.
  */
 #ifndef CS_BASE_FACTS_H
 #define CS_BASE_FACTS_H
+
+#define CS_LATE_TOOL "judgeImport" /* of the server "caisson" */
 
 /* clang-format off */
 /* kind, its word. What `name` (and `via`, `key`) hold:

@@ -4,6 +4,8 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
+#include "base/mem.h"
+
 static const char digits[] = "0123456789abcdef";
 
 void cs_sha256(struct cs_str bytes, unsigned char hash[CS_SHA256])
@@ -12,6 +14,30 @@ void cs_sha256(struct cs_str bytes, unsigned char hash[CS_SHA256])
     SHA256_Init(&sha);
     SHA256_Update(&sha, bytes.len ? bytes.at : "", bytes.len);
     SHA256_Final(hash, &sha);
+}
+
+struct cs_sha256_sum {
+    SHA256_CTX sha;
+};
+
+struct cs_sha256_sum *cs_sha256_new(void)
+{
+    struct cs_sha256_sum *sum = CS_NEW(struct cs_sha256_sum);
+    SHA256_Init(&sum->sha);
+    return sum;
+}
+
+void cs_sha256_add(struct cs_sha256_sum *sum, struct cs_str bytes)
+{
+    SHA256_Update(&sum->sha, bytes.len ? bytes.at : "", bytes.len);
+}
+
+void cs_sha256_with(const struct cs_sha256_sum *sum, struct cs_str bytes,
+                    unsigned char hash[CS_SHA256])
+{
+    struct cs_sha256_sum all = *sum;
+    cs_sha256_add(&all, bytes);
+    SHA256_Final(hash, &all.sha);
 }
 
 void cs_hex(const unsigned char *bytes, size_t n, char *to)

@@ -12,6 +12,14 @@
 
 void cs_sha256(struct cs_str bytes, unsigned char hash[CS_SHA256]);
 
+/* The same of bytes that come in parts; free() ends it. */
+struct cs_sha256_sum;
+struct cs_sha256_sum *cs_sha256_new(void);
+void cs_sha256_add(struct cs_sha256_sum *sum, struct cs_str bytes);
+/* Of those that came so far, and these; they are not added. */
+void cs_sha256_with(const struct cs_sha256_sum *sum, struct cs_str bytes,
+                    unsigned char hash[CS_SHA256]);
+
 /* 2 * n digits and a NUL. */
 void cs_hex(const unsigned char *bytes, size_t n, char *to);
 void cs_hex_put(struct cs_buf *out, const unsigned char *bytes, size_t n);

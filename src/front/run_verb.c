@@ -366,6 +366,14 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
         .no_record = a->no_record,
         .no_privacy = a->no_privacy,
     };
+    /* Before anything is made that an end must remove: whoever is told meanwhile is heard later. */
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < CS_COUNT(numbers); i++) {
+        uv_signal_init(loop, &s.interrupts[i]);
+        s.interrupts[i].data = &s;
+        uv_signal_start(&s.interrupts[i], on_interrupt, numbers[i]);
+        uv_unref((uv_handle_t *)&s.interrupts[i]);
+    }
     if (cs_world_open(loop, &world, &s.world, err) < 0)
         return -1;
     if (world.asks)
@@ -376,12 +384,6 @@ static int run_one(struct cs_run_args *a, struct cs_err *err)
     uv_timer_init(loop, &s.spinner);
     s.spinner.data = &s;
     s.started = uv_now(loop);
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < CS_COUNT(numbers); i++) {
-        uv_signal_init(loop, &s.interrupts[i]);
-        s.interrupts[i].data = &s;
-        uv_signal_start(&s.interrupts[i], on_interrupt, numbers[i]);
-    }
     if (s.terminal)
         uv_timer_start(&s.spinner, on_spin, 1000, 250);
     struct cs_request request = {

@@ -32,6 +32,21 @@ static void say_lines(enum cs_log_level level, struct cs_str text)
 
 /* --- words --- */
 
+/* Before anything is read: what changes or appears meanwhile is read anew afterwards. A policy of
+ * its own is watched; one in the configuration is watched with it. Otherwise the place is watched
+ * where one would appear. */
+static void watch_files(struct cs_daemon *d, const char *config)
+{
+    struct cs_policy_place place;
+    char usual[CS_DATA_PATH] = "";
+    cs_file_watch_set(&d->watch, config);
+    if (cs_policy_place_find(d->policy, config, &place, NULL) < 0)
+        return;
+    if (!place.path[0] || place.inside)
+        cs_policy_place_usual(d->policy, config, usual);
+    cs_file_watch_set(&d->watch_policy, *usual ? usual : place.inside ? "" : place.path);
+}
+
 int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_daemon *d,
                    struct cs_err *err)
 {
@@ -55,8 +70,10 @@ int cs_daemon_args(const struct cs_verb *verb, int argc, char **argv, struct cs_
         return cs_fail(err, CS_INVALID, "'%s' is not wanted here", operands.at[0]);
     d->sandbox.full_isolation = isolation && isolation[0] == 'f';
     if ((weak && cs_walls_parse(weak, &d->sandbox.allow_weak, err) < 0) ||
-        cs_data_config(d->config, path, err) < 0 ||
-        cs_settings_load(path, d->flags.list, &d->settings, err) < 0)
+        cs_data_config(d->config, path, err) < 0)
+        return -1;
+    watch_files(d, path);
+    if (cs_settings_load(path, d->flags.list, &d->settings, err) < 0)
         return -1;
     set_level(d);
     say_lines(CS_LOG_WARN, cs_str(d->settings.warnings));
@@ -70,21 +87,6 @@ static void warn_unprotected(const struct cs_daemon *d)
     if (cs_privacy_off(d->world.privacy))
         cs_log_line(CS_LOG_WARN, "privacy", "%s: models see personal data and secrets as they are",
                     d->no_privacy ? "--no-pii-protection" : "privacy.enabled is false");
-}
-
-/* Before anything is read: what changes or appears meanwhile is read anew afterwards. A policy of
- * its own is watched; one in the configuration is watched with it. Otherwise the place is watched
- * where one would appear. */
-static void watch_files(struct cs_daemon *d, const char *config)
-{
-    struct cs_policy_place place;
-    char usual[CS_DATA_PATH] = "";
-    cs_file_watch_set(&d->watch, config);
-    if (cs_policy_place_find(d->policy, config, &place, NULL) < 0)
-        return;
-    if (!place.path[0] || place.inside)
-        cs_policy_place_usual(d->policy, config, usual);
-    cs_file_watch_set(&d->watch_policy, *usual ? usual : place.inside ? "" : place.path);
 }
 
 /* What nobody would notice before it is needed. */
@@ -337,12 +339,10 @@ static void watch(struct cs_daemon *d)
 
 int cs_daemon_open(struct cs_daemon *d, struct cs_err *err)
 {
-    char config[CS_DATA_PATH];
     signal(SIGPIPE, SIG_IGN);
     d->loop = uv_default_loop();
-    if (cs_data_scratch(d->scratch, err) < 0 || cs_data_config(d->config, config, err) < 0)
+    if (cs_data_scratch(d->scratch, err) < 0)
         return -1;
-    watch_files(d, config);
     d->sandbox.scratch_dir = d->scratch;
     d->sandbox.pool = cs_world_workers(&d->settings);
     struct cs_world_options world = {

@@ -50,6 +50,8 @@ static int read_fact(struct cs_case *k, struct cs_json_val from, struct cs_fact_
             f->key = cs_arena_dup(k->arena, cs_json_str(item, k->arena));
         } else if (cs_json_is(key, "module")) {
             f->module = cs_arena_dup(k->arena, cs_json_str(item, k->arena));
+        } else if (cs_json_is(key, "late")) {
+            cs_json_bool(item, &f->late);
         } else if (cs_json_is(key, "line")) {
             f->line = number(item);
         } else if (cs_json_is(key, "column")) {

@@ -171,6 +171,7 @@ static void find(struct cs_case *k, struct findings *all, const struct cs_risk_r
             .reason = filled(k, rule, f, count),
             .mitigation = cs_arena_dup(k->arena, rule->mitigation),
             .what = f ? shown_fact(k, f) : (struct cs_str){0},
+            .late = f && f->late,
         };
     }
 }
@@ -328,6 +329,36 @@ void cs_judge(const struct cs_policy *policy, struct cs_str facts, const struct 
     open_case(&k, &all, v);
     read_case(&k, facts, &all, v);
     close_case(&k, &all, asked, v);
+}
+
+static bool was_there(const struct cs_verdict *before, const struct cs_finding *f)
+{
+    for (uint32_t i = 0; i < before->finding_count; i++)
+        if (before->findings[i].level >= f->level && cs_str_eq(before->findings[i].id, f->id))
+            return true;
+    return false;
+}
+
+void cs_judge_late(const struct cs_policy *policy, struct cs_str facts,
+                   const struct cs_circumstances *c, const struct cs_verdict *before,
+                   struct cs_arena *arena, struct cs_verdict *v)
+{
+    struct cs_case k = {.policy = policy, .c = c, .arena = arena};
+    struct findings all = {0}, late = {0};
+    open_case(&k, &all, v);
+    late.at = cs_arena_alloc(arena, (FINDINGS_MOST + 3) * sizeof *late.at);
+    read_case(&k, facts, &all, v);
+    close_case(&k, &all, &before->limits, v);
+    for (uint32_t i = 0; i < all.count; i++) {
+        all.at[i].late |= !was_there(before, &all.at[i]);
+        if (all.at[i].late)
+            late.at[late.count++] = all.at[i];
+    }
+    v->risk = late.count ? late.at[0].level : CS_RISK_LOW;
+    v->reason_count = v->mitigation_count = 0;
+    reasons(&k, &late, v);
+    decide(&k, v);
+    v->limits = before->limits;
 }
 
 void cs_judge_unreadable(const struct cs_policy *policy, const struct cs_unread *unread,

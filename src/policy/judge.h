@@ -63,6 +63,7 @@ struct cs_finding {
     struct cs_str module;  /* empty: the program itself */
     struct cs_str reason, mitigation;
     struct cs_str what; /* the name of the fact, made visible and cut; may be empty */
+    bool late;          /* it came with something that was imported while the program ran */
 };
 
 /* A way that data can take from one server to another, as the text shows. */
@@ -90,6 +91,15 @@ struct cs_circumstances {
 void cs_judge(const struct cs_policy *policy, struct cs_str facts,
               const struct cs_circumstances *circumstances, const struct cs_limits *asked,
               struct cs_arena *arena, struct cs_verdict *verdict);
+
+/*
+ * The same of a program that imports more while it runs; `facts` are of all of it. `before` is what
+ * was found until now. Risk, action and reasons are those of what is new: of `late` findings, which
+ * are in the new modules or come about because of them. The limits stay as they are.
+ */
+void cs_judge_late(const struct cs_policy *policy, struct cs_str facts,
+                   const struct cs_circumstances *circumstances, const struct cs_verdict *before,
+                   struct cs_arena *arena, struct cs_verdict *verdict);
 
 /* Where its reader gave up. */
 struct cs_unread {

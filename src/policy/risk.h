@@ -158,7 +158,8 @@ int cs_risk_globs(struct cs_arena *arena, struct cs_json_val from, const char *w
 
 struct cs_fact_seen {
     enum cs_fact_kind kind;
-    bool cut; /* the name is longer than what is here */
+    bool cut;  /* the name is longer than what is here */
+    bool late; /* of a module that is imported while the program runs */
     struct cs_str name, via, key, module;
     struct cs_str plain;   /* name as the eye reads it; empty: the same */
     struct cs_str shell;   /* as a shell reads that */

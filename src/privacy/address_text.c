@@ -21,6 +21,18 @@ bool cs_letter_at(const struct cs_view *view, size_t i)
     return cs_is_letter(c) || ((unsigned char)c >= 0x80 && sign_len(view, i) == 0);
 }
 
+/* "18-II", "12-B": behind the letters, or `i`. */
+static size_t letters_end(const struct cs_view *view, size_t i)
+{
+    size_t more = i + 1;
+    if (cs_view_at(view, i) != '-')
+        return i;
+    while (more < i + 4 && cs_is_upper(cs_view_at(view, more)))
+        more++;
+    bool open = cs_letter_at(view, more) || cs_is_digit(cs_view_at(view, more));
+    return more > i + 1 && !open ? more : i;
+}
+
 static size_t read_number(const struct cs_view *view, size_t i, struct cs_word *w)
 {
     size_t start = i;
@@ -49,8 +61,9 @@ static size_t read_number(const struct cs_view *view, size_t i, struct cs_word *
             i = more;
         else
             w->digits = 20;
+        return i;
     }
-    return i;
+    return letters_end(view, i);
 }
 
 /* Where the word ends: dots only within "P.O.". */

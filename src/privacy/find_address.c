@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "privacy/address.h"
+#include "privacy/names.h"
 #include "privacy/personal.h"
 
 #define BACK_MOST   72
@@ -364,8 +365,10 @@ static unsigned name_start(struct cs_words *t, unsigned i)
     if (is_house(t, name))
         name++;
     const struct cs_word *w = cs_word_at(t, name);
-    bool bis = cs_word_has(t, name, CS_ROLE_PART) && !w->cap && w->end - w->start <= 3;
-    return bis && cs_word_has(t, name + 1, CS_ROLE_PRE) ? name + 1 : name;
+    if (!cs_word_has(t, name, CS_ROLE_PART) || w->cap || w->end - w->start > 3)
+        return name;
+    unsigned behind = name + 1 + cs_word_is(t, name + 1, CS_WORD_COMMA); /* "12 bis, rue" */
+    return cs_word_has(t, behind, CS_ROLE_PRE) ? behind : name;
 }
 
 static bool number_first(struct cs_words *t, unsigned i, struct proof *p)
@@ -438,6 +441,59 @@ static bool name_first(struct cs_words *t, unsigned i, struct proof *p)
         next++; /* "Storgatan 12 B" */
     behind_street(t, next, p);
     return true;
+}
+
+/* Is there a town that is known behind the postcode, which ends before word `end`? */
+static bool is_town(struct cs_words *t, unsigned from, unsigned end)
+{
+    for (unsigned i = from; i < end; i++) {
+        const struct cs_word *w = cs_word_at(t, i);
+        struct cs_str name = cs_strn(t->view->at + w->start, w->end - w->start);
+        if (is_capital(t, i) && CS_GAZ_PLACE(cs_gazetteer(cs_name_word_hash(name))))
+            return true;
+    }
+    return false;
+}
+
+/* "Unter den Linden 77, 10117 Berlin": nothing but the postcode and the town say it. */
+static bool town_says(struct cs_words *t, unsigned i, struct proof *p)
+{
+    *p = (struct proof){.start = i, .end = i + 1};
+    if (!is_house(t, i) || cs_word_at(t, i)->digits > 3 || i == 0 || !is_capital(t, i - 1) ||
+        !(cs_word_is(t, i + 1, CS_WORD_COMMA) || cs_word_is(t, i + 1, CS_WORD_BREAK)))
+        return false;
+    int points;
+    unsigned name = postcode_before(t, i + 2, &points);
+    if (name == 0 || points < 3 || !is_capital(t, name))
+        return false;
+    p->end = town_behind(t, name);
+    if (!is_town(t, name, p->end))
+        return false;
+    p->start = i - 1;
+    while (p->start > 0 && i - p->start < 4 &&
+           (is_capital(t, p->start - 1) || cs_word_has(t, p->start - 1, CS_ROLE_PART)))
+        p->start--;
+    while (!is_capital(t, p->start))
+        p->start++;
+    p->points = 3;
+    return true;
+}
+
+/* "Unit 14, Riverside Business Park, Norwich NR1 1PX": no street, but a unit and a postcode. */
+static bool unit_first(struct cs_words *t, unsigned i, struct proof *p)
+{
+    *p = (struct proof){.start = i};
+    if (i == 0 || !is_house(t, i) || !cs_word_has(t, i - 1, CS_ROLE_UNIT) ||
+        !is_capital(t, i - 1) || !cs_word_is(t, i + 1, CS_WORD_COMMA))
+        return false;
+    p->start = i - 1;
+    p->end = tail(t, i + 1, p);
+    for (unsigned k = i + 1; k < p->end; k++)
+        if (cs_word_has(t, k, CS_ROLE_TYPE | CS_ROLE_SOFT)) {
+            p->points++;
+            break;
+        }
+    return p->end > i + 1;
 }
 
 /* "P.O. Box 12", "Postfach 71", "PSC 5605, Box 8122", "Unit 1009 Box 0219" */
@@ -526,6 +582,26 @@ static bool digit_ahead(const struct cs_view *view, size_t i)
     return false;
 }
 
+/* May a street's name begin behind the number that ends at `i`: "12 Elm", "12, rue de Rivoli"? */
+static bool may_lead(const struct cs_view *view, size_t i)
+{
+    char folded[16], c = cs_view_at(view, i);
+    char first = c == ' ' ? cs_view_at(view, i + 1) : '\0';
+    if (cs_is_upper(first) || cs_is_digit(first) || (unsigned char)first >= 0x80)
+        return true;
+    if (c != ',')
+        return cs_is_lower(first) && digit_ahead(view, i + 1);
+    size_t word = i + 2, end = word;
+    if (cs_view_at(view, i + 1) != ' ')
+        return false;
+    while (end - word < sizeof folded && cs_letter_at(view, end))
+        end++;
+    size_t n = end - word < sizeof folded
+                   ? cs_cue_fold(view->at + word, end - word, folded, end - word)
+                   : 0;
+    return n > 1 && (cs_role_of(folded, n) & CS_ROLE_PRE);
+}
+
 /* May a street's name, or a box, stand before the number at `at`? Without a capital its last word
  * says so: "utca", "u.", "box". */
 static bool may_follow(const struct cs_view *view, size_t at)
@@ -555,10 +631,7 @@ static bool is_dull(const struct cs_view *view, size_t at)
         return true;
     if (cs_is_letter(next) || next == '-' || next == '/')
         return false;
-    char word = next == ' ' ? cs_view_at(view, end + 1) : '\0';
-    if (word && (cs_is_upper(word) || cs_is_digit(word) || (unsigned char)word >= 0x80))
-        return false;
-    if (cs_is_lower(word) && digit_ahead(view, end + 1))
+    if (may_lead(view, end))
         return false;
     return before != ' ' || at < 3 || !may_follow(view, at);
 }
@@ -596,7 +669,7 @@ static bool is_address(struct cs_words *t, const struct proof *p)
 static const struct proof *best_of(struct cs_words *t, struct proof *best)
 {
     static bool (*const shapes[])(struct cs_words *, unsigned, struct proof *) = {
-        box, number_first, name_first, military, postcode_last};
+        box, number_first, name_first, town_says, military, postcode_last, unit_first};
     *best = (struct proof){.points = -9};
     for (size_t i = 0; i < CS_COUNT(shapes); i++) {
         struct proof p;

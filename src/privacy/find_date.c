@@ -264,10 +264,24 @@ static bool said_behind(const struct cs_view *view, size_t end)
     return i - end < CUE_BACK;
 }
 
+/* "Date of birth?" on the line before, and the answer on this one. */
+static bool was_asked(const struct cs_view *view, size_t start)
+{
+    size_t i = start;
+    while (i > 0 && start - i < CUE_BACK && view->at[i - 1] != '\n')
+        i--;
+    if (i == 0 || view->at[i - 1] != '\n')
+        return false;
+    while (i > 0 && cs_one_of(view->at[i - 1], "\n\r \"*"))
+        i--;
+    return i > 0 && view->at[i - 1] == '?' &&
+           (cs_cues_before(view, i - 1, CUE_BACK, CS_CUE_BIRTH) & CS_CUE_BIRTH);
+}
+
 bool cs_date_is_birth(const struct cs_view *view, size_t start, size_t end)
 {
     if (view->sense.kind == CS_PII_DATE_OF_BIRTH && view->is_value)
         return true;
     return (cs_cues_before(view, start, CUE_BACK, CS_CUE_BIRTH) & CS_CUE_BIRTH) ||
-           said_behind(view, end);
+           said_behind(view, end) || was_asked(view, start);
 }

@@ -1,6 +1,7 @@
 /* Personal values, by the keys that they stand under. */
 #include <string.h>
 
+#include "privacy/address.h"
 #include "privacy/personal.h"
 
 /* Without blanks and quotation marks around it. */
@@ -29,6 +30,13 @@ static size_t first_digit(const struct cs_view *view, size_t start, size_t end)
     return i;
 }
 
+/* The plus of a number in a URL: "phone=%2B49..." */
+static bool is_plus(const struct cs_view *view, size_t start, size_t i)
+{
+    return i >= start + 3 && view->at[i - 3] == '%' && view->at[i - 2] == '2' &&
+           (view->at[i - 1] | 0x20) == 'b';
+}
+
 static void keyed_phone(struct cs_view *view, size_t start, size_t end)
 {
     struct cs_view part = *view;
@@ -37,7 +45,9 @@ static void keyed_phone(struct cs_view *view, size_t start, size_t end)
     unsigned most = 4; /* "030 1234 / 0171 5678" */
     for (size_t i = first_digit(view, start, end); i < end && most > 0; most--) {
         size_t stop = cs_digits_read(&part, i, &d) ? cs_phone_keyed(&part, &d) : 0;
-        if (stop > 0 && (i == start || !cs_is_alnum(view->at[i - 1])))
+        if (stop > 0 && is_plus(view, start, i))
+            cs_hit(view, CS_PII_PHONE, i - 3, stop);
+        else if (stop > 0 && (i == start || !cs_is_alnum(view->at[i - 1])))
             cs_hit(view, CS_PII_PHONE, i, stop);
         size_t next = stop > 0 ? stop : i + 1;
         while (next < end && stop == 0 && cs_is_digit(view->at[next]))
@@ -128,25 +138,51 @@ static bool is_no_address(const struct cs_view *view, size_t i, size_t end)
     return cs_one_of(c, "@<{=_\\[?`*!") || (c == ':' && i + 1 < end && view->at[i + 1] != ' ');
 }
 
+/* "Bahnhofstrasse" */
+static bool is_street(const struct cs_view *view, size_t start, size_t end)
+{
+    char folded[40];
+    size_t n = end - start < sizeof folded
+                   ? cs_cue_fold(view->at + start, end - start, folded, end - start)
+                   : 0;
+    return n > 0 && (cs_role_of(folded, n) & CS_ROLE_TAIL);
+}
+
+/* What an envelope has on it; `letters` is 0 if there is more than that. */
+struct signs {
+    unsigned digits, letters, blanks;
+};
+
+static struct signs count_signs(const struct cs_view *view, size_t start, size_t end)
+{
+    struct signs n = {0};
+    for (size_t i = start; i < end; i++) {
+        char c = view->at[i];
+        n.digits += cs_is_digit(c);
+        n.letters += cs_is_letter(c) || (unsigned char)c >= 0xC3;
+        n.blanks += c == ' ' || c == '\n' || (unsigned char)c == 0xC2;
+        if (is_no_address(view, i, end))
+            return (struct signs){0};
+    }
+    return n;
+}
+
 /* Words and numbers, as on an envelope. */
 static void keyed_address(struct cs_view *view, bool weak, size_t start, size_t end)
 {
-    unsigned digits = 0, letters = 0, blanks = 0;
     bool alone = view->is_value && start == 0;
     if (end - start < 4 || end - start > (alone ? 240 : 120) || cs_one_of(view->at[start], "/."))
         return;
-    for (size_t i = start; i < end; i++) {
-        char c = view->at[i];
-        digits += cs_is_digit(c);
-        letters += cs_is_letter(c) || (unsigned char)c >= 0xC3;
-        blanks += c == ' ' || c == '\n' || (unsigned char)c == 0xC2;
-        if (is_no_address(view, i, end))
-            return;
-    }
-    if (letters < 3 || blanks == 0)
+    struct signs n = count_signs(view, start, end);
+    if (n.letters < 3)
         return;
+    if (n.blanks == 0) {
+        if (!weak && is_street(view, start, end))
+            cs_hit(view, CS_PII_ADDRESS, start, end);
+        return;
+    }
     /* In running text a name may follow, and the address on the next line. */
-    if (digits == 0 && (weak || !alone || letters < 6))
+    if (n.digits == 0 && (weak || !alone || n.letters < 6))
         return;
     if ((alone && !weak) || is_envelope(view, start, end))
         cs_hit(view, CS_PII_ADDRESS, start, end);

@@ -2,16 +2,25 @@
 #include <pthread.h>
 
 #include "privacy/page.h"
+#include "privacy/personal.h"
 #include "privacy/secret.h"
 
 #define KEY_MAX 64
 
-/* A key in lower case without separators, and where its parts begin. */
+/* A key in lower case without separators and accents, and where its parts begin. */
 struct folded {
     char at[KEY_MAX + 1];
     unsigned char parts[KEY_MAX];
     unsigned len, count;
 };
+
+/* Does a part of a camel's key begin at `i`? */
+static bool is_hump(struct cs_str key, size_t i)
+{
+    char before = key.at[i - 1], after = i + 1 < key.len ? key.at[i + 1] : 'A';
+    return cs_is_lower(before) || cs_is_digit(before) ||
+           (cs_is_lower(after) && cs_is_upper(before));
+}
 
 static bool fold(struct cs_str key, struct folded *f)
 {
@@ -23,17 +32,19 @@ static bool fold(struct cs_str key, struct folded *f)
             fresh = c != '\''; /* "patient's" */
             continue;
         }
-        bool upper = c >= 'A' && c <= 'Z';
-        if (upper && !fresh && i > 0) {
-            char before = key.at[i - 1], after = i + 1 < key.len ? key.at[i + 1] : 'A';
-            fresh = (before >= 'a' && before <= 'z') || cs_is_digit(before) ||
-                    (after >= 'a' && after <= 'z' && before >= 'A' && before <= 'Z');
-        }
-        if (f->len == KEY_MAX)
+        bool upper = cs_is_upper(c);
+        if (upper && !fresh && i > 0)
+            fresh = is_hump(key, i);
+        char plain[2] = {upper ? (char)(c | 32) : c};
+        size_t n = 1;
+        if ((unsigned char)c >= 0xC3 && (unsigned char)c <= 0xC5 && i + 1 < key.len)
+            n = cs_cue_fold(key.at + i++, 2, plain, sizeof plain); /* an accent */
+        if (f->len + n > KEY_MAX)
             return false;
         if (fresh)
             f->parts[f->count++] = (unsigned char)f->len;
-        f->at[f->len++] = upper ? (char)(c | 32) : c;
+        memcpy(f->at + f->len, plain, n);
+        f->len += (unsigned)n;
         fresh = false;
     }
     f->at[f->len] = '\0';
@@ -164,6 +175,18 @@ static enum cs_key_role role_of(struct cs_str key)
         {"content", CS_KEY_VALUE},
         {"val", CS_KEY_VALUE},
         {"fieldValue", CS_KEY_VALUE},
+        {"$date", CS_KEY_INNER},
+        {"date", CS_KEY_INNER},
+        {"number", CS_KEY_INNER},
+        {"data", CS_KEY_INNER},
+        {"text", CS_KEY_INNER},
+        {"#text", CS_KEY_INNER},
+        {"_text", CS_KEY_INNER},
+        {"raw", CS_KEY_INNER},
+        {"formatted", CS_KEY_INNER},
+        {"e164", CS_KEY_INNER},
+        {"national", CS_KEY_INNER},
+        {"international", CS_KEY_INNER},
         {"columns", CS_KEY_COLUMNS},
         {"headers", CS_KEY_COLUMNS},
         {"fields", CS_KEY_COLUMNS},

@@ -53,6 +53,7 @@ enum cs_key_role {
     CS_KEY_PLAIN,
     CS_KEY_NAMES,   /* {"name": "dob", */
     CS_KEY_VALUE,   /*  "value": "1980-02-03"} */
+    CS_KEY_INNER,   /* {"phone": {"number": "..."}} */
     CS_KEY_COLUMNS, /* {"columns": ["id", "dob"], "rows": [[1, "1980-02-03"]]} */
 };
 

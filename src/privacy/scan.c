@@ -222,9 +222,26 @@ static size_t blanks(const char *at, size_t i, size_t end)
     return i;
 }
 
-/* What the value to come stands under: its key, or the name that was given before. */
+static struct frame *frame(struct lexer *l)
+{
+    return l->depth && l->depth <= DEPTH ? &l->frames[l->depth - 1] : NULL;
+}
+
+/* {"dob": {"$date": "1980-02-03"}}, {"phones": [{"type": "home", "number": "..."}]}: the key that
+ * says it is that of the object. */
+static bool is_inner(const struct lexer *l, const struct frame *f)
+{
+    if (l->sense.kind != CS_PII_COUNT || !f || f->sense.kind == CS_PII_COUNT)
+        return false;
+    return l->role == CS_KEY_VALUE || (l->role == CS_KEY_INNER && !f->sense.weak &&
+                                       !cs_pii_secret((enum cs_pii)f->sense.kind));
+}
+
+/* What the value to come stands under: its key, the name that was given before, or the key of its
+ * object. */
 static void under(struct lexer *l, struct cs_str key)
 {
+    const struct frame *f = frame(l);
     const struct cs_kept_key *k = cs_page_key(l->page, key);
     l->key = key;
     l->sense = k->sense;
@@ -232,12 +249,10 @@ static void under(struct lexer *l, struct cs_str key)
     if (l->role == CS_KEY_VALUE && l->name.len && l->sense.kind == CS_PII_COUNT) {
         l->key = l->name;
         l->sense = cs_page_sense(l->page, l->name);
+    } else if (is_inner(l, f)) {
+        l->key = f->key;
+        l->sense = f->sense;
     }
-}
-
-static struct frame *frame(struct lexer *l)
-{
-    return l->depth && l->depth <= DEPTH ? &l->frames[l->depth - 1] : NULL;
 }
 
 /* A name of a column. */
@@ -266,13 +281,13 @@ static void said(struct lexer *l, struct cs_str value)
     }
 }
 
-/* False: it is a part of a program, and no value. */
+/* False: it is a part of a program, or a cell of a table, and no value. */
 static bool string(struct lexer *l)
 {
     bool escapes;
     size_t from = l->i + 1, to = string_end(l, from, &escapes);
     size_t next = blanks(l->at, to < l->end ? to + 1 : to, l->end);
-    if (l->depth == 0 && l->key.len == 0 && next < l->end && !memchr(":,\"", l->at[next], 3))
+    if (l->depth == 0 && l->key.len == 0 && next < l->end && l->at[next] != ':')
         return false;
     const struct frame *f = frame(l);
     if ((!f || f->object) && next < l->end && l->at[next] == ':') {

@@ -2,6 +2,7 @@
  * Keys that stand above their values: columns under a header row, and columns of an INSERT.
  *
  *     a,b     a;b     a<TAB>b     | a | b |     a  b (by blanks)     (a, b) VALUES (1, 2), (3, 4)
+ *     COPY t (a, b) FROM stdin;
  */
 #include <strings.h>
 
@@ -159,10 +160,14 @@ static bool header(struct cs_view *view, size_t from, size_t to, char by, struct
 static void pair(struct cs_view *view, size_t from, size_t to, char by)
 {
     struct cell cells[COLUMNS];
-    if (by == ' ' || by == ',' || split(view, from, to, by, cells) != 2)
+    if (by == ',' || split(view, from, to, by, cells) != 2)
         return;
     struct cs_str key = cs_strn(view->at + cells[0].start, cells[0].end - cells[0].start);
     struct cs_sense sense = cs_page_sense(view->page, key);
+    /* By blanks only a secret, and of one word. */
+    if (by == ' ' && (!cs_pii_secret((enum cs_pii)sense.kind) ||
+                      memchr(view->at + cells[1].start, ' ', cells[1].end - cells[1].start)))
+        return;
     if (sense.kind != CS_PII_COUNT && cells[1].end > cells[1].start)
         cs_keyed(view, sense, key, cells[1].start, cells[1].end);
 }
@@ -205,6 +210,8 @@ static bool row(struct cs_view *view, size_t from, size_t to, const struct table
     for (unsigned i = 0; i < t->count; i++)
         if (t->columns[i].sense.kind != CS_PII_COUNT && cells[i].end > cells[i].start)
             cs_keyed(view, t->columns[i].sense, t->columns[i].key, cells[i].start, cells[i].end);
+    if (t->count == 2)
+        pair(view, from, to, t->by); /* under "Key  Value" */
     return true;
 }
 
@@ -225,6 +232,20 @@ static void alone(struct cs_view *view, size_t from, size_t to, size_t next)
         cs_keyed(view, sense, key, next, end);
 }
 
+static bool columns(struct cs_view *view, size_t at, struct table *t);
+
+/* "COPY public.users (id, dob) FROM stdin;": rows with tabs follow. */
+static bool copy(struct cs_view *view, size_t from, size_t to, struct table *t)
+{
+    if (to - from < 16 || to - from > 1024 || strncasecmp(view->at + from, "copy ", 5) != 0)
+        return false;
+    const char *bracket = memrchr(view->at + from, ')', to - from);
+    if (!bracket || !columns(view, (size_t)(bracket - view->at) + 1, t))
+        return false;
+    t->by = '\t';
+    return true;
+}
+
 static void lines(struct cs_view *view)
 {
     struct table t;
@@ -234,7 +255,8 @@ static void lines(struct cs_view *view)
         if (stop > i && view->at[stop - 1] == '\r')
             stop--;
         if (!t.by || !row(view, i, stop, &t)) {
-            begins(view, i, stop, &t);
+            if (!copy(view, i, stop, &t))
+                begins(view, i, stop, &t);
             if (!t.by && stop - i <= HEAD_MAX)
                 alone(view, i, stop, end + 1);
         }

@@ -183,12 +183,27 @@ void cs_rest_get_artifact(struct cs_visit *v)
 
 /* --- removed --- */
 
-static void note_removed(struct cs_visit *v)
+static void on_removal_noted(void *ctx, const struct cs_err *err)
 {
+    struct cs_visit *v = ctx;
+    struct cs_err why = *err;
+    if (err->code == CS_OK) {
+        cs_visit_reply(v, 204, NULL, (struct cs_str){0});
+        return;
+    }
+    cs_wrap(&why, "it is removed, but that could not be put on record");
+    cs_visit_fail(v, 0, &why);
+}
+
+static void on_removed(void *ctx, const struct cs_err *err)
+{
+    struct cs_visit *v = ctx;
+    if (err->code != CS_OK || !v->rest) {
+        cs_visit_fail(v, 0, err);
+        return;
+    }
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
-    if (!v->rest)
-        return;
     cs_json_open(&w, '{');
     cs_put_text(&w, "artifact", v->parts[0]);
     cs_json_close(&w, '}');
@@ -196,18 +211,7 @@ static void note_removed(struct cs_visit *v)
                              .tenant = cs_visit_tenant(v),
                              .principal = cs_str(v->caller.principal),
                              .data = cs_buf_str(&data)};
-    cs_store_append(v->rest->o.store, &entry, 1, NULL, NULL);
-}
-
-static void on_removed(void *ctx, const struct cs_err *err)
-{
-    struct cs_visit *v = ctx;
-    if (err->code != CS_OK) {
-        cs_visit_fail(v, 0, err);
-        return;
-    }
-    note_removed(v);
-    cs_visit_reply(v, 204, NULL, (struct cs_str){0});
+    cs_store_append(v->rest->o.store, &entry, 1, on_removal_noted, v);
 }
 
 void cs_rest_delete_artifact(struct cs_visit *v)

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "run/guard.h"
+#include "run/shield.h"
 
 #define WHY_BYTES 300
 #define RECALLED  1000
@@ -27,7 +28,7 @@ void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
                       cs_artifact_found *done, void *ctx)
 {
     char id[CS_ID_TEXT];
-    CS_AUTO_BUF struct cs_buf came = {0};
+    CS_AUTO_BUF struct cs_buf came = {0}, name = {0};
     if (!want->id)
         cs_make_id("art_", id);
     cs_flows_put(run, &came);
@@ -36,7 +37,7 @@ void cs_artifact_keep(struct cs_run *run, const struct cs_artifact_want *want,
         .tenant = run->tenant,
         .execution = cs_str(run->result.execution_id),
         .session = run->result.session_id,
-        .name = want->name,
+        .name = cs_shield_name(run, want->name, &name),
         .media_type = want->media_type,
         .kind = cs_str(want->kind),
         .size = want->content.len,
@@ -90,8 +91,19 @@ void cs_artifact_left_out(struct cs_run *run, struct cs_str why)
     struct cs_result *r = &run->result;
     r->left_out_count++;
     r->left_out = run->left_out;
-    if (r->left_out_named < CS_COUNT(run->left_out))
-        run->left_out[r->left_out_named++] = cs_arena_dup(&run->arena, cs_utf8_cut(why, WHY_BYTES));
+    if (r->left_out_named == CS_COUNT(run->left_out))
+        return;
+    /* "'a name' is no file" */
+    const char *end = why.len > 1 ? memrchr(why.at + 1, '\'', why.len - 1) : NULL;
+    size_t len = end && why.at[0] == '\'' ? (size_t)(end - why.at - 1) : 0;
+    CS_AUTO_BUF struct cs_buf text = {0}, name = {0};
+    if (len) {
+        struct cs_str shown = cs_shield_name(run, cs_strn(why.at + 1, len), &name);
+        cs_buf_printf(&text, "'%.*s", CS_STR_ARG(shown));
+        cs_buf_put(&text, end, why.len - len - 1);
+        why = cs_buf_str(&text);
+    }
+    run->left_out[r->left_out_named++] = cs_arena_dup(&run->arena, cs_utf8_cut(why, WHY_BYTES));
 }
 
 void cs_artifacts_done(struct cs_run *run)

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "run/inside.h"
+#include "run/shield.h"
 
 #define BYTES_UNDER_WAY (32u << 20)
 
@@ -51,8 +51,9 @@ static void free_done(uv_work_t *w, int status)
 
 static void leave_out(struct collect *c, uint32_t file, const struct cs_err *err)
 {
-    CS_AUTO_BUF struct cs_buf why = {0};
-    cs_buf_printf(&why, "'%.*s': %s", CS_STR_ARG(c->harvest->files[file].name), err->msg);
+    CS_AUTO_BUF struct cs_buf why = {0}, buf = {0};
+    struct cs_str name = cs_shield_name(c->run, c->harvest->files[file].name, &buf);
+    cs_buf_printf(&why, "'%.*s': %s", CS_STR_ARG(name), err->msg);
     cs_artifact_left_out(c->run, cs_buf_str(&why));
 }
 

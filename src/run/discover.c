@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/guard.h"
 #include "run/shield.h"
 
 /* A search waits so long for servers that have never been listed, then answers without them. */
@@ -149,6 +150,10 @@ void cs_gate_own(struct cs_gate_call *c)
     struct cs_run *run = c->run;
     struct cs_str name = cs_buf_str(&c->name);
     bool is_search = cs_str_is(name, "searchTools");
+    if (!run->result.is_guest && cs_guard_is_late(cs_buf_str(&c->server), name)) {
+        cs_guard_late(c);
+        return;
+    }
     if (cs_gate_storage(c)) {
         cs_cache_never(run, "it reads artifacts");
         return;

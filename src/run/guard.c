@@ -1,5 +1,6 @@
 /*
- * Between a verdict and what it stops: a program before it runs, a call before it is sent.
+ * Between a verdict and what it stops: a program before it runs, a call before it is sent. What is
+ * imported meanwhile: guard_late.c.
  *
  *     allowed  -> at once
  *     refused  -> the program never ran, or gets an error for its call
@@ -116,13 +117,16 @@ static void let_go(struct cs_run *run)
         }
         c->allowed = false;
         cs_guard_goes_on(run);
-        cs_gate_granted(c); /* it may be over */
+        if (c->tool)
+            cs_gate_granted(c); /* it may be over */
+        else
+            cs_guard_late_granted(c);
         c = run->calls;
     }
 }
 
 /* The last one that was waited for goes on in a turn. */
-static void go_on(struct cs_run *run)
+void cs_guard_may_go_on(struct cs_run *run)
 {
     struct cs_guarded *g = run->guarded;
     if (g->waits > 1 || run->place.has_turn)
@@ -172,8 +176,8 @@ void cs_guard_settled(struct cs_run *run, const struct cs_job_end *end)
 }
 
 /* "Denied by alice: not this one", "Nobody answered within 30 s" */
-static struct cs_str why_not(struct cs_run *run, const char *what,
-                             const struct cs_question_end *end)
+struct cs_str cs_guard_why_not(struct cs_run *run, const char *what,
+                               const struct cs_question_end *end)
 {
     CS_AUTO_BUF struct cs_buf text = {0};
     cs_buf_printf(&text, "%s was not approved", what);
@@ -207,10 +211,9 @@ static struct cs_detector *detector_of(const struct cs_run *run)
     return run->runner->privacy ? cs_privacy_detector(run->runner->privacy) : NULL;
 }
 
-static void judge(struct cs_run *run, struct cs_str facts, bool first)
+struct cs_circumstances cs_guard_circumstances(struct cs_run *run)
 {
-    struct cs_verdict *v = &run->result.verdict;
-    struct cs_circumstances c = {
+    return (struct cs_circumstances){
         .principal = run->principal,
         .tenant = run->tenant,
         .intent = run->request.intent,
@@ -221,6 +224,12 @@ static void judge(struct cs_run *run, struct cs_str facts, bool first)
         .tool = tool_at,
         .ctx = run,
     };
+}
+
+static void judge(struct cs_run *run, struct cs_str facts, bool first)
+{
+    struct cs_verdict *v = &run->result.verdict;
+    struct cs_circumstances c = cs_guard_circumstances(run);
     if (!run->again && first)
         cs_history_begun(run, &c.lately, &c.lately_bad);
     cs_judge(run->policy, facts, &c, &run->request.limits, &run->arena, v);
@@ -368,12 +377,12 @@ static void on_program(void *ctx, const struct cs_question_end *end)
     g->question = NULL;
     if (!end->approved) {
         cs_guard_goes_on(run);
-        refuse(run, why_not(run, "the program", end));
+        refuse(run, cs_guard_why_not(run, "the program", end));
     } else if (still_the_same(run)) {
         g->approved = g->allowed = true;
         g->by = cs_arena_dup(&run->arena, end->by);
         run->result.approved_by = g->by;
-        go_on(run);
+        cs_guard_may_go_on(run);
     } else {
         cs_guard_goes_on(run);
         if (run->result.verdict.action == CS_GRANT_DENY)
@@ -622,7 +631,7 @@ static bool was_found(const struct cs_run *run, struct cs_str rule)
     if (!run->guarded || !run->guarded->approved)
         return false;
     for (uint32_t i = 0; i < v->finding_count; i++)
-        if (cs_str_eq(v->findings[i].id, rule))
+        if (cs_str_eq(v->findings[i].id, rule) && !v->findings[i].late)
             return true;
     return false;
 }
@@ -650,6 +659,11 @@ static void refuse_call(struct cs_gate_call *c, struct cs_str why, struct cs_str
 
 #define LEAVE_IT \
     CS_STR("Do not try it again: go on without it, or say what a person should do about it.")
+
+struct cs_str cs_guard_leave_it(struct cs_str why)
+{
+    return nobody_came(why) ? TELL_THEM : LEAVE_IT;
+}
 
 static const struct cs_refused_call *refused_before(const struct cs_run *run,
                                                     const unsigned char scope[32])
@@ -746,16 +760,16 @@ static void deny_call(struct cs_gate_call *c, const struct cs_question_end *end)
     struct cs_run *run = c->run;
     if (c->sent_us) {
         cs_guard_goes_on(run);
-        cs_gate_refuse(c, denied, why_not(run, "that", end), (struct cs_str){0});
+        cs_gate_refuse(c, denied, cs_guard_why_not(run, "that", end), (struct cs_str){0});
         return;
     }
     struct cs_refused_call *r = cs_arena_alloc(&run->arena, sizeof *r);
     *r = (struct cs_refused_call){.next = run->guarded->refused,
-                                  .why = why_not(run, "the call", end)};
+                                  .why = cs_guard_why_not(run, "the call", end)};
     memcpy(r->scope, c->scope, sizeof r->scope);
     run->guarded->refused = r;
     cs_guard_goes_on(run);
-    refuse_call(c, r->why, nobody_came(r->why) ? TELL_THEM : LEAVE_IT);
+    refuse_call(c, r->why, cs_guard_leave_it(r->why));
 }
 
 static void on_call_answered(void *ctx, const struct cs_question_end *end)
@@ -776,5 +790,5 @@ static void on_call_answered(void *ctx, const struct cs_question_end *end)
     }
     run->records[c->record].approved_by = cs_arena_dup(&run->arena, end->by);
     c->approved = c->allowed = true;
-    go_on(run);
+    cs_guard_may_go_on(run);
 }

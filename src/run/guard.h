@@ -2,6 +2,7 @@
  * Inside of run/: between a verdict and what it stops. The guard asks, waits, and lets go on.
  *
  *   guard.c      a program before it runs, a call before it is sent: allowed, refused, or asked for
+ *   guard_late.c the same, of what a program imports while it runs
  *   flows.c      labels of what has come in, of one execution and its session
  *   approvals.c  questions of this process: asked, looked for, expired, answered; grants
  *   card.c       what the person sees, and what the answer binds
@@ -98,6 +99,9 @@ struct cs_guarded {
     struct cs_str by;             /* who let it run */
     struct cs_str denied;         /* why it may not, if that is decided */
     struct cs_refused_call *refused;
+    uint32_t imports;            /* that were judged while it ran, */
+    struct cs_finding *findings; /* of the verdict, with those of them; NULL: there are none */
+    uint32_t findings_room;
     struct cs_inflow came;         /* in this execution, */
     struct cs_reading *reading;    /* what the store has of it; NULL: it is not read now */
     struct cs_session_flows *kept; /* or, if it is in a session, in that; NULL: not yet */
@@ -169,5 +173,25 @@ void cs_guard_goes_on(struct cs_run *run);
 bool cs_guard_turn(struct cs_run *run);
 /* Is somebody asked about it now? */
 bool cs_guard_asks(const struct cs_run *run);
+
+/* For guard_late.c. What else weighs; somebody has said yes, to a call that is `allowed` now; how
+ * somebody said no, and what a program should do about it. */
+struct cs_circumstances cs_guard_circumstances(struct cs_run *run);
+void cs_guard_may_go_on(struct cs_run *run);
+struct cs_str cs_guard_why_not(struct cs_run *run, const char *what,
+                               const struct cs_question_end *end);
+struct cs_str cs_guard_leave_it(struct cs_str why);
+
+/* --- guard_late.c --- */
+
+/* Is it the call by which a worker asks whether something may be imported? */
+bool cs_guard_is_late(struct cs_str server, struct cs_str tool);
+/* Judges, and answers the call now or later. */
+void cs_guard_late(struct cs_gate_call *call);
+/* Somebody said yes, and it has its turn. */
+void cs_guard_late_granted(struct cs_gate_call *call);
+/* The same, of another program than the recorded one: nobody is asked. */
+enum cs_answer cs_guard_late_again(struct cs_run *run, const struct cs_wish *wish,
+                                   struct cs_buf *payload);
 
 #endif

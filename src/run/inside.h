@@ -273,6 +273,9 @@ void cs_asks_open(struct cs_runner *runner, unsigned kinds);
 void cs_asks_close(struct cs_run *run); /* it is over, and so are its calls */
 void cs_asks_leave(const struct cs_gate_call *call);
 
+/* guard_late.c: what a call is known by in the journal, of its arguments. */
+void cs_guard_wish_hash(const struct cs_wish *wish, unsigned char hash[32]);
+
 /* A wish of the program that has not been answered yet. */
 struct cs_gate_call {
     struct cs_run *run;
@@ -367,9 +370,13 @@ void cs_unwrapped_done(struct cs_unwrapped *unwrapped);
 /* trail.c: entries of the ledger. `data` of an entry is written by the caller, canonical. They wait
  * in the run, in order, until the next write of its record takes them along, or flush. */
 void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data);
+/* They go ahead; cs_record_flown (record.c) is told how they fared. */
 void cs_trail_flush(struct cs_run *run);
+bool cs_trail_busy(const struct cs_run *run); /* some are on their way */
+void cs_record_flown(struct cs_run *run, const struct cs_err *err);
 void cs_trail_admitted(struct cs_run *run);
 void cs_trail_assessed(struct cs_run *run);
+void cs_trail_imported(struct cs_run *run, const struct cs_verdict *late); /* as it runs */
 void cs_trail_started(struct cs_run *run);
 void cs_trail_refused(struct cs_run *run, const struct cs_err *err);
 void cs_trail_call(struct cs_run *run, const struct cs_call *call);

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "run/journal_in.h"
+#include "run/resume.h"
 #include "run/shield.h"
 
 #define SERVER_BYTES 80
@@ -39,13 +40,15 @@ struct open_wish {
 };
 
 struct cs_journal {
-    struct cs_buf out;               /* what was not handed on yet */
-    struct cs_buf blobs;             /* hashes, 32 bytes each */
-    uint64_t bytes;                  /* of all, blobs included */
-    bool durable, has_head, is_late; /* late: some of it was handed on */
-    bool failed;                     /* a blob could not be stored */
-    bool started;                    /* the program was allowed to run */
-    bool awaited;                    /* the execution is over, and waits for the blobs */
+    struct cs_buf out;   /* what was not handed on yet */
+    struct cs_buf blobs; /* hashes, 32 bytes each */
+    uint64_t bytes;      /* of all, blobs included */
+    bool durable, has_head;
+    bool failed;               /* a blob could not be stored */
+    bool has_hole;             /* a part could not, and it goes on without */
+    struct cs_sha256_sum *sum; /* of what was handed on; NULL: nothing was */
+    bool started;              /* the program was allowed to run */
+    bool awaited;              /* the execution is over, and waits for the blobs */
     unsigned blobs_waiting;
     uint32_t calls;
     struct cs_keymap tally; /* how often each key was asked for */
@@ -72,6 +75,7 @@ static void forget(struct cs_journal *j)
     cs_buf_done(&j->blobs);
     cs_keymap_done(&j->tally);
     free(j->open);
+    free(j->sum);
     free(j);
 }
 
@@ -155,14 +159,35 @@ static void end_record(struct cs_journal *j, size_t mark)
     memcpy(j->out.at + mark - sizeof len, &len, sizeof len);
 }
 
+/* A part on its way, and who else wants to know. */
+struct part {
+    struct cs_journal *journal;
+    cs_stored *then;
+    void *ctx;
+};
+
 static void on_part(void *ctx, const struct cs_err *err)
 {
-    struct cs_journal *j = ctx;
+    struct part part = *(struct part *)ctx;
+    struct cs_journal *j = part.journal;
+    free(ctx);
     j->on_the_way--;
+    j->has_hole = j->has_hole || err->code;
     if (!j->run)
         forget(j);
-    else if (err->code != CS_OK)
+    else if (err->code != CS_OK && !part.then)
         give_up(j->run, err);
+    if (part.then)
+        part.then(part.ctx, err);
+}
+
+static void handed_on(struct cs_journal *j)
+{
+    if (!j->sum)
+        j->sum = cs_sha256_new();
+    cs_sha256_add(j->sum, cs_buf_str(&j->out));
+    j->bytes += j->out.len;
+    cs_buf_clear(&j->out);
 }
 
 /* A durable journal is on its way to the store before anybody can learn what follows from it. */
@@ -170,12 +195,12 @@ static void hand_on(struct cs_run *run, cs_stored *then, void *ctx)
 {
     struct cs_journal *j = run->journal;
     cs_shield_seal(run, NULL, NULL); /* what its tokens stand for comes first */
-    j->on_the_way += then == NULL;
+    struct part *part = CS_NEW(struct part);
+    *part = (struct part){j, then, ctx};
+    j->on_the_way++;
     cs_store_journal_append(run->runner->store, cs_str(run->result.execution_id),
-                            cs_buf_str(&j->out), NULL, 0, then ? then : on_part, then ? ctx : j);
-    j->bytes += j->out.len;
-    j->is_late = true;
-    cs_buf_clear(&j->out);
+                            cs_buf_str(&j->out), NULL, 0, on_part, part);
+    handed_on(j);
 }
 
 /* --- blobs --- */
@@ -312,6 +337,10 @@ static struct cs_journal *open_journal(struct cs_run *run)
         run->journal->run = run;
         run->journal->durable = run->request.durable;
         run->journal->has_head = run->resume != NULL; /* what was written before is there */
+        if (run->resume) {
+            run->journal->sum = cs_sha256_new();
+            cs_sha256_add(run->journal->sum, cs_buf_str(&run->resume->journal));
+        }
     }
     return run->journal;
 }
@@ -384,8 +413,11 @@ void cs_journal_wish(struct cs_run *run, const struct cs_wish *wish)
     bool is_tool = wish->kind == CS_WISH_CALL && !cs_str_is(wish->server, "caisson");
     o->call = is_tool ? ++j->calls : 0;
     struct cs_str server = cs_utf8_cut(wish->server, SERVER_BYTES);
-    struct cs_str tool =
-        cs_utf8_cut(wish->kind == CS_WISH_CALL ? wish->tool : wish->path, TOOL_BYTES);
+    CS_AUTO_BUF struct cs_buf name = {0};
+    struct cs_str tool = wish->kind == CS_WISH_CALL   ? wish->tool
+                         : wish->kind == CS_WISH_FILE ? cs_shield_name(run, wish->path, &name)
+                                                      : wish->path;
+    tool = cs_utf8_cut(tool, TOOL_BYTES);
     o->server_len = (uint8_t)server.len;
     o->tool_len = (uint8_t)tool.len;
     memcpy(o->server, server.at ? server.at : "", server.len);
@@ -536,9 +568,12 @@ bool cs_journal_busy(struct cs_run *run)
 bool cs_journal_hash(const struct cs_run *run, unsigned char hash[32])
 {
     const struct cs_journal *j = run->journal;
-    if (!j || j->failed || j->is_late)
+    if (!j || j->failed || j->has_hole)
         return false;
-    cs_sha256(cs_buf_str(&j->out), hash);
+    if (j->sum)
+        cs_sha256_with(j->sum, cs_buf_str(&j->out), hash);
+    else
+        cs_sha256(cs_buf_str(&j->out), hash);
     return true;
 }
 
@@ -555,9 +590,6 @@ void cs_journal_take(struct cs_run *run, struct cs_execution_more *more)
 void cs_journal_taken(struct cs_run *run)
 {
     struct cs_journal *j = run->journal;
-    if (!j)
-        return;
-    j->is_late = true;
-    j->bytes += j->out.len;
-    cs_buf_clear(&j->out);
+    if (j)
+        handed_on(j);
 }

@@ -138,7 +138,8 @@ bool cs_journal_busy(struct cs_run *run);
 void cs_journal_take(struct cs_run *run, struct cs_execution_more *more);
 void cs_journal_done(struct cs_run *run);
 
-/* What stands in the journal of an execution, in one piece; false: it has none, or in parts. */
+/* Of all that stands in the journal of an execution, parts that the store has included; false: it
+ * has none, or not all of it was stored. */
 bool cs_journal_hash(const struct cs_run *run, unsigned char hash[32]);
 void cs_journal_taken(struct cs_run *run); /* the store has it */
 
@@ -202,6 +203,7 @@ struct cs_again_facts {
     const struct cs_result *result;
     struct cs_str state; /* that it would have left; empty: as it was */
     bool changed;        /* it is another program */
+    bool verified;       /* the ledger has the hash of its journal */
     uint32_t call;       /* where they parted; with `why` */
     struct cs_str server, tool, why;
 };

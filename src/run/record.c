@@ -173,6 +173,14 @@ static void on_key_taken(struct cs_run *run, const struct cs_execution_row *row)
 
 /* --- it begins --- */
 
+/* Nothing more is to be written about it. */
+static void stored(struct cs_run *run)
+{
+    run->end_stored = true;
+    if (!run->beginning && !cs_trail_busy(run))
+        cs_run_finish(run);
+}
+
 static void failed_to_begin(struct cs_run *run, const struct cs_err *err)
 {
     struct cs_err why = *err;
@@ -223,7 +231,7 @@ static void on_begun(void *ctx, const struct cs_err *err, const struct cs_execut
     bool keyed = run->request.key.len > 0;
     run->beginning = false;
     if (run->end_stored)
-        cs_run_finish(run);
+        stored(run);
     else if (err->code == CS_CONFLICT && keyed)
         on_key_taken(run, count ? rows : NULL);
     else if (err->code != CS_OK)
@@ -256,11 +264,29 @@ int cs_step_begin(struct cs_run *run, struct cs_err *err)
 
 /* --- it has ended --- */
 
-static void stored(struct cs_run *run)
+/* What became of it is on record, or not, and nobody is told an answer that is not. */
+static void unanswer(struct cs_run *run, const struct cs_err *why)
 {
-    run->end_stored = true;
-    if (!run->beginning)
-        cs_run_finish(run);
+    run->result.envelope = (struct cs_str){0};
+    run->result.provenance.chain_hash[0] = '\0';
+    cs_settle_fault(run, why);
+}
+
+void cs_record_flown(struct cs_run *run, const struct cs_err *err)
+{
+    if (err->code) {
+        struct cs_err why = *err;
+        why.code = CS_SYSTEM;
+        cs_wrap(&why, "what it did could not be put on record");
+        if (!run->record_error.code)
+            run->record_error = why;
+        if (run->end_stored)
+            unanswer(run, &why);
+        else
+            cs_run_cancel(run);
+    }
+    if (run->end_stored)
+        stored(run);
 }
 
 /* The entry of its end has its place in the chain, and the answer says which. */
@@ -281,11 +307,10 @@ static void on_end(void *ctx, const struct cs_err *err, const unsigned char chai
         cs_wrap(&why, "how it ended could not be put on record");
     if (err->code) {
         why.code = CS_SYSTEM;
-        run->result.envelope = (struct cs_str){0};
-        run->result.provenance.chain_hash[0] = '\0';
-        cs_settle_fault(run, &why);
+        unanswer(run, &why);
     } else {
         patch_chain(run, chain_hash);
+        cs_trail_flush(run); /* what came back too late for its end to take it along */
     }
     stored(run);
 }

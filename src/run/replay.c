@@ -2,7 +2,8 @@
  * An execution again, from its journal, without the world: no tool is connected, no session is
  * touched, and nothing is kept but an entry in the ledger.
  *
- *     its row -> its journal -> large texts of it -> a run that hears what was recorded -> a report
+ *     its row -> its journal -> the ledger has its hash -> large texts of it
+ *         -> a run that hears what was recorded -> a report
  *
  * A program that asks for something that was not recorded has parted from the record: the same one
  * must not, and a changed one is told what there is. The same one also hears what was said about it
@@ -16,6 +17,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "run/guard.h"
 #include "run/journal.h"
 
 #define NAME_SHOWN 80
@@ -32,6 +34,7 @@ struct cs_again {
     bool changed;                                     /* `code` is another program */
     struct cs_str recorded;                           /* the envelope of then */
     struct cs_buf journal;
+    bool verified; /* it is the one that the ledger has the hash of */
     struct cs_journal_doc doc;
     struct cs_overlay *overlay;
     bool stuck;            /* nothing was left that it could have been told */
@@ -154,6 +157,18 @@ static void answer_file(struct cs_run *run, const struct cs_wish *wish)
     cs_player_say(run->player, wish, answer, cs_buf_str(&payload));
 }
 
+/* What a changed program imports while it runs is judged as the program is. */
+static bool judged_anew(struct cs_run *run, const struct cs_wish *wish)
+{
+    CS_AUTO_BUF struct cs_buf payload = {0};
+    if (!run->again->changed || wish->kind != CS_WISH_CALL ||
+        !cs_guard_is_late(wish->server, wish->tool))
+        return false;
+    enum cs_answer answer = cs_guard_late_again(run, wish, &payload);
+    cs_player_say(run->player, wish, answer, cs_buf_str(&payload));
+    return true;
+}
+
 bool cs_again_unknown(struct cs_run *run, const struct cs_wish *wish)
 {
     static const char *const whats[] = {"a call that was not recorded",
@@ -170,6 +185,8 @@ bool cs_again_unknown(struct cs_run *run, const struct cs_wish *wish)
         run->again->perhaps = true; /* the other one may have been ended before it was read */
         return true;
     }
+    if (judged_anew(run, wish))
+        return true;
     if (wish->kind == CS_WISH_FILE)
         answer_file(run, wish);
     else if (wish->kind == CS_WISH_MODULE)
@@ -186,6 +203,8 @@ bool cs_again_known(struct cs_run *run, const struct cs_wish *wish,
     struct cs_again *a = run->again;
     CS_AUTO_BUF struct cs_buf payload = {0};
     enum cs_answer answer = CS_ANSWER_MISSING;
+    if (judged_anew(run, wish))
+        return true;
     if (a->changed && event->kind == CS_JOURNAL_ASKED && wish->kind == CS_WISH_CALL) {
         refuse_call(run, wish);
         return true;
@@ -310,6 +329,7 @@ static void on_done(void *ctx, const struct cs_result *result)
         .result = result,
         .state = a->state,
         .changed = a->changed,
+        .verified = a->verified,
         .call = a->call,
         .server = a->server,
         .tool = a->tool,
@@ -361,22 +381,61 @@ static void on_loaded(void *ctx, const struct cs_err *err)
     cs_run_start_again(a->runner, &request, a, cs_arena_dup(&a->arena, a->execution).at, on_done);
 }
 
-static void on_journal(void *ctx, const struct cs_err *err, struct cs_str journal)
+/* The hash in the ledger is of the journal as it was when the execution ended. */
+static int check_journal(struct cs_again *a, struct cs_str entry, struct cs_err *err)
+{
+    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    unsigned char then[CS_SHA256], now[CS_SHA256];
+    int64_t seq = 0;
+    if (cs_json_parse(entry, NULL, &doc, err) < 0)
+        return cs_wrap(err, "its entry in the ledger");
+    struct cs_json_val root = cs_json_root(&doc);
+    cs_json_i64(cs_json_get(root, "seq"), &seq);
+    struct cs_json_val hash = cs_json_get(cs_json_get(root, "data"), "journal_hash");
+    if (!cs_hex_read(cs_json_str(hash, &arena), then, sizeof then))
+        return 0;
+    cs_sha256(cs_buf_str(&a->journal), now);
+    a->verified = memcmp(then, now, sizeof now) == 0;
+    if (a->verified)
+        return 0;
+    return cs_fail(err, CS_SYSTEM,
+                   "its journal was changed after it was recorded: its hash is not the one in "
+                   "entry %lld of the ledger, so it is not replayed; 'caisson audit verify' checks "
+                   "the ledger, and a backup may have the journal",
+                   (long long)seq);
+}
+
+static void on_entry(void *ctx, const struct cs_err *err, struct cs_str entry)
 {
     struct cs_again *a = ctx;
     struct cs_err why = *err;
-    if (err->code == CS_MISSING)
-        cs_fail(&why, CS_INVALID, "the execution has no journal: it cannot be replayed");
-    if (err->code == CS_OK) {
-        cs_buf_putstr(&a->journal, journal);
+    if (err->code == CS_MISSING) /* it is archived, or there is no ledger */
+        why = (struct cs_err){0};
+    else if (err->code == CS_OK)
+        check_journal(a, entry, &why);
+    if (why.code == CS_OK)
         cs_journal_read(cs_buf_str(&a->journal), &a->doc, &why);
-    }
     if (why.code == CS_OK && !a->doc.begun)
         cs_fail(&why, CS_INVALID, "the execution did not begin: there is nothing to replay");
     if (why.code != CS_OK)
         fail(a, &why);
     else
         cs_journal_load(a->runner->store, &a->doc, on_loaded, a);
+}
+
+static void on_journal(void *ctx, const struct cs_err *err, struct cs_str journal)
+{
+    struct cs_again *a = ctx;
+    struct cs_err why = *err;
+    if (err->code == CS_MISSING)
+        cs_fail(&why, CS_INVALID, "the execution has no journal: it cannot be replayed");
+    if (err->code != CS_OK) {
+        fail(a, &why);
+        return;
+    }
+    cs_buf_putstr(&a->journal, journal);
+    cs_store_entry_of(a->runner->store, a->execution, CS_STR("execution.settled"), on_entry, a);
 }
 
 /* Of one that cannot be replayed its envelope says why; a guest's calls can be, its clock not. */

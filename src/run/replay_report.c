@@ -312,6 +312,8 @@ void cs_again_report(const struct cs_again_facts *f, struct cs_buf *report,
     put_end(&w, "recorded", status, replayed->recorded_hash);
     put_end(&w, "replayed", status_now, replayed->replayed_hash);
     put_parting(&w, f);
+    cs_json_key(&w, "journal_verified");
+    cs_json_put_bool(&w, f->verified);
     cs_json_key(&w, "differences");
     cs_json_put_raw(&w, cs_buf_str(&differences));
     cs_json_key(&w, "envelope");

@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "base/canon.h"
 #include "base/mem.h"
+#include "run/guard.h"
 #include "run/resume.h"
 
 /* --- wishes are kept --- */
@@ -115,7 +115,7 @@ static void give_up(struct cs_run *run, enum cs_code code, const char *why)
 static void do_now(struct cs_run *run, const struct cs_kept_wish *k)
 {
     if (k->wish.kind == CS_WISH_CALL)
-        cs_canon_hash(k->wish.arguments, run->argument_hash);
+        cs_guard_wish_hash(&k->wish, run->argument_hash);
     run->sent_us = k->sent ? k->sent->time_us + !k->sent->time_us : 0;
     cs_job_do(run->job, &k->wish);
     run->sent_us = 0;

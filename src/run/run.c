@@ -442,7 +442,7 @@ static bool on_wish(void *ctx, const struct cs_wish *wish)
 {
     struct cs_run *run = ctx;
     if (wish->kind == CS_WISH_CALL)
-        cs_canon_hash(wish->arguments, run->argument_hash);
+        cs_guard_wish_hash(wish, run->argument_hash);
     cs_cache_wish(run, wish);
     cs_journal_wish(run, wish);
     bool played = run->player && cs_player_wish(run->player, wish);

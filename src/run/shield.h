@@ -10,6 +10,8 @@
  *   shield_scan.c   large texts are looked at in the thread pool
  *   shield_in.c     inputs, arguments and results
  *   shield_out.c    everything towards the model; and values back, for a caller with that right
+ *   shield_name.c   names of artifacts
+ *   shield_words.c  words of the program itself
  *   shield_trail.c  the record: counts, never values
  *   safe.c          vaults of sessions, and what is kept of them
  *
@@ -199,6 +201,18 @@ int cs_step_mask(struct cs_run *run, struct cs_err *err); /* result, error, stre
 void cs_shield_prepare(struct cs_run *run);
 /* The result as the one who started it gets it. */
 const struct cs_result *cs_shield_reveal(struct cs_run *run);
+
+/* --- shield_name.c --- */
+
+/* The name of an artifact with kinds instead of values, "[EMAIL].csv". `buf` owns it, if it had to
+ * be changed. */
+struct cs_str cs_shield_name(const struct cs_run *run, struct cs_str name, struct cs_buf *buf);
+
+/* --- shield_words.c --- */
+
+/* What is personal in a part of an error, without words that are the program's own identifiers.
+ * False: there is none of those. */
+bool cs_shield_doubt(const struct cs_run *run, struct cs_str text, struct cs_spans *spans);
 
 /* --- shield_trail.c --- */
 

@@ -114,14 +114,24 @@ static enum cs_form form_of(unsigned i)
     return i == 0 ? CS_FORM_JSON : CS_FORM_TEXT;
 }
 
+/* Of the error, as its parts stand in output_at(). */
+static bool is_error(unsigned i)
+{
+    return i >= 1 && i <= 6;
+}
+
 static void take_output(struct cs_run *run, unsigned i, const struct cs_look *look)
 {
     CS_AUTO_BUF struct cs_buf masked = {0};
     struct cs_err err = {0};
+    struct cs_look doubted = {0};
     struct cs_str *text = output_at(run, i);
     struct cs_passage how = said(run, form_of(i), &run->result.protection.outputs);
     how.look = look;
+    if (!look && is_error(i) && cs_shield_doubt(run, *text, &doubted.spans))
+        how.look = &doubted;
     int n = cs_shield_mask(run, &how, *text, &masked, &err);
+    cs_spans_done(&doubted.spans);
     if (n > 0)
         *text = cs_arena_dup(&run->arena, cs_buf_str(&masked));
     if (n >= 0)

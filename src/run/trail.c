@@ -3,7 +3,8 @@
  *
  * They wait here, in their order, until the record of its begin or end takes them along; when a
  * tool is called they go ahead, so that a process that is killed leaves a trace of what it did.
- * Members stand in the order of their names: that is their canonical form.
+ * Those that could not be written come back: the execution has failed, and its end takes them
+ * along. Members stand in the order of their names: that is their canonical form.
  */
 #include <stdio.h>
 
@@ -28,35 +29,61 @@ struct note {
     int64_t time;
 };
 
-struct cs_trail {
+struct notes {
     struct cs_buf texts;
-    struct note *notes;
-    struct cs_entry *entries; /* as they were taken */
+    struct note *all;
     size_t count, cap;
-    bool taken; /* what is there is somebody else's by now */
+};
+
+struct cs_trail {
+    struct notes notes;
+    struct cs_entry *entries; /* as they were taken */
+    size_t entry_cap;
+    bool taken;          /* what is there is somebody else's by now */
+    struct cs_run *run;  /* NULL: it is gone, and some are still on their way */
+    unsigned on_the_way; /* flights */
+};
+
+/* Some that were sent ahead. If they do not arrive, they are there to be sent again. */
+struct flight {
+    struct cs_trail *trail;
+    struct notes notes;
 };
 
 /* --- gathered, and handed on --- */
+
+static void notes_done(struct notes *n)
+{
+    cs_buf_done(&n->texts);
+    free(n->all);
+    *n = (struct notes){0};
+}
+
+static void add(struct cs_trail *t, const char *event, struct cs_str data, int64_t time)
+{
+    struct notes *n = &t->notes;
+    if (t->taken) {
+        n->count = 0;
+        cs_buf_clear(&n->texts);
+        t->taken = false;
+    }
+    if (n->count == n->cap) {
+        n->cap = n->cap ? 2 * n->cap : 4;
+        n->all = cs_realloc(n->all, n->cap, sizeof *n->all);
+    }
+    n->all[n->count++] = (struct note){event, n->texts.len, data.len, time};
+    cs_buf_putstr(&n->texts, data);
+}
 
 void cs_trail_note(struct cs_run *run, const char *event, struct cs_str data)
 {
     if (!cs_run_store(run))
         return;
-    if (!run->trail)
+    if (!run->trail) {
         run->trail = CS_NEW(struct cs_trail);
-    struct cs_trail *t = run->trail;
-    if (t->taken) {
-        t->count = 0;
-        cs_buf_clear(&t->texts);
-        t->taken = false;
+        run->trail->run = run;
     }
-    if (t->count == t->cap) {
-        t->cap = t->cap ? 2 * t->cap : 4;
-        t->notes = cs_realloc(t->notes, t->cap, sizeof *t->notes);
-        t->entries = cs_realloc(t->entries, t->cap, sizeof *t->entries);
-    }
-    t->notes[t->count++] = (struct note){event, t->texts.len, data.len, cs_time_ms()};
-    cs_buf_putstr(&t->texts, data);
+    add(run->trail, event, data, cs_time_ms());
 }
 
 void cs_trail_take(struct cs_run *run, struct cs_execution_more *more)
@@ -64,38 +91,77 @@ void cs_trail_take(struct cs_run *run, struct cs_execution_more *more)
     struct cs_trail *t = run->trail;
     if (!t || t->taken)
         return;
-    for (size_t i = 0; i < t->count; i++)
+    const struct notes *n = &t->notes;
+    if (t->entry_cap < n->count) {
+        t->entry_cap = n->cap;
+        t->entries = cs_realloc(t->entries, t->entry_cap, sizeof *t->entries);
+    }
+    for (size_t i = 0; i < n->count; i++)
         t->entries[i] = (struct cs_entry){
-            .event = cs_str(t->notes[i].event),
+            .event = cs_str(n->all[i].event),
             .tenant = run->tenant,
             .principal = run->principal,
             .session = run->request.session,
             .execution = cs_str(run->result.execution_id),
-            .data = cs_strn(t->texts.at + t->notes[i].at, t->notes[i].len),
-            .time = t->notes[i].time,
+            .data = cs_strn(n->texts.at + n->all[i].at, n->all[i].len),
+            .time = n->all[i].time,
         };
     more->entries = t->entries;
-    more->entry_count = t->count;
+    more->entry_count = n->count;
     t->taken = true;
+}
+
+static void forget(struct cs_trail *t)
+{
+    t->run = NULL;
+    if (t->on_the_way)
+        return; /* on_flown frees it */
+    notes_done(&t->notes);
+    free(t->entries);
+    free(t);
+}
+
+static void on_flown(void *ctx, const struct cs_err *err)
+{
+    struct flight *f = ctx;
+    struct cs_trail *t = f->trail;
+    t->on_the_way--;
+    if (!t->run) {
+        forget(t);
+    } else {
+        for (size_t i = 0; err->code && i < f->notes.count; i++) {
+            const struct note *n = &f->notes.all[i];
+            add(t, n->event, cs_strn(f->notes.texts.at + n->at, n->len), n->time);
+        }
+        cs_record_flown(t->run, err);
+    }
+    notes_done(&f->notes);
+    free(f);
 }
 
 void cs_trail_flush(struct cs_run *run)
 {
+    struct cs_trail *t = run->trail;
     struct cs_execution_more more = {0};
     cs_trail_take(run, &more);
-    if (more.entry_count)
-        cs_store_append(run->runner->store, more.entries, more.entry_count, NULL, NULL);
+    if (!more.entry_count)
+        return;
+    struct flight *f = CS_NEW(struct flight);
+    t->on_the_way++;
+    *f = (struct flight){t, t->notes};
+    cs_store_append(run->runner->store, more.entries, more.entry_count, on_flown, f);
+    t->notes = (struct notes){0};
+}
+
+bool cs_trail_busy(const struct cs_run *run)
+{
+    return run->trail && run->trail->on_the_way > 0;
 }
 
 void cs_trail_done(struct cs_run *run)
 {
-    struct cs_trail *t = CS_TAKE(run->trail);
-    if (!t)
-        return;
-    cs_buf_done(&t->texts);
-    free(t->notes);
-    free(t->entries);
-    free(t);
+    if (run->trail)
+        forget(CS_TAKE(run->trail));
 }
 
 /* --- what is written --- */
@@ -242,15 +308,25 @@ static void put_verdict(struct cs_json_writer *w, const struct cs_verdict *v)
         put_name(w, "rule", v->rule);
 }
 
-void cs_trail_assessed(struct cs_run *run)
+static void note_verdict(struct cs_run *run, const char *event, const struct cs_verdict *v)
 {
     CS_AUTO_BUF struct cs_buf data = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&data);
     if (!cs_run_store(run))
         return;
     cs_json_open(&w, '{');
-    put_verdict(&w, &run->result.verdict);
-    note(run, "execution.assessed", &w);
+    put_verdict(&w, v);
+    note(run, event, &w);
+}
+
+void cs_trail_assessed(struct cs_run *run)
+{
+    note_verdict(run, "execution.assessed", &run->result.verdict);
+}
+
+void cs_trail_imported(struct cs_run *run, const struct cs_verdict *late)
+{
+    note_verdict(run, "execution.imported", late);
 }
 
 /* What it sees of the tools; the same catalogue is hashed once. */

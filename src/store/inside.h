@@ -90,6 +90,7 @@ struct cs_op {
         cs_artifact_found *artifacts;
         cs_execution_ended *ended;
         cs_journal_found *journal;
+        cs_entry_found *entry;
         cs_blob_found *blob;
         cs_cached_found *cached;
         cs_measures_found *measures;

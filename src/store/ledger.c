@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/time.h"
 #include "store/inside.h"
 
@@ -113,6 +114,39 @@ static int run_append(struct cs_db *db, struct cs_op *op)
     return cs_db_append(db, op->more.entries, op->more.entry_count, op->hash, &op->err);
 }
 
+/* What nobody asks after must not be missing without a word. */
+static void tell_append(const struct cs_op *op)
+{
+    if (op->done.stored || !op->err.code) {
+        cs_op_tell_stored(op);
+        return;
+    }
+    for (size_t i = 0; i < op->more.entry_count; i++)
+        cs_log_line(CS_LOG_ERROR, "ledger", "an entry is missing event=%.*s execution=%.*s: %s",
+                    CS_STR_ARG(op->more.entries[i].event),
+                    CS_STR_ARG(op->more.entries[i].execution), op->err.msg);
+}
+
+/* --- read --- */
+
+static int run_entry(struct cs_db *db, struct cs_op *op)
+{
+    sqlite3_stmt *s = cs_sql_ask(db, CS_SQL_LEDGER_OF, &op->err, "ss", op->id, op->text);
+    int got = cs_sql_next(db, s, &op->err);
+    if (got < 0)
+        return -1;
+    if (got == 0)
+        return cs_fail(&op->err, CS_MISSING, "the ledger has no such entry");
+    op->content = cs_arena_dup(&op->arena, cs_sql_bytes(s, 0));
+    cs_sql_leave(s);
+    return 0;
+}
+
+static void tell_entry(const struct cs_op *op)
+{
+    op->done.entry(op->ctx, &op->err, op->content);
+}
+
 /* --- remove --- */
 
 /* A step of it: what is left is a chain that begins after the base, always. */
@@ -151,7 +185,8 @@ static int run_purge(struct cs_db *db, struct cs_op *op)
 }
 
 static const struct cs_op_kind
-    kind_append = {.writes = true, .steps = true, .run = run_append, .tell = cs_op_tell_stored},
+    kind_append = {.writes = true, .steps = true, .run = run_append, .tell = tell_append},
+    kind_entry = {.run = run_entry, .tell = tell_entry},
     kind_purge = {.writes = true, .steps = true, .run = run_purge, .tell = cs_op_tell_stored};
 
 void cs_store_append(struct cs_store *store, const struct cs_entry *entries, size_t count,
@@ -160,6 +195,17 @@ void cs_store_append(struct cs_store *store, const struct cs_entry *entries, siz
     struct cs_op *op = cs_op_new(store, &kind_append, ctx);
     op->done.stored = done;
     cs_op_give_more(op, &(struct cs_execution_more){.entries = entries, .entry_count = count});
+    cs_op_ask(op);
+}
+
+void cs_store_entry_of(struct cs_store *store, struct cs_str execution, struct cs_str event,
+                       cs_entry_found *done, void *ctx)
+{
+    struct cs_op *op = cs_op_new(store, &kind_entry, ctx);
+    op->done.entry = done;
+    op->id = execution;
+    op->text = event;
+    cs_op_keep(op, (struct cs_str *[]){&op->id, &op->text, NULL});
     cs_op_ask(op);
 }
 

@@ -129,6 +129,8 @@
     X(LEDGER_ADD, "INSERT INTO ledger (seq, time, tenant, principal, execution, event, hash,"      \
                   " entry) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                       \
     X(LEDGER_HEAD, "SELECT seq, hash FROM ledger WHERE seq > 0 ORDER BY seq DESC LIMIT 1")         \
+    X(LEDGER_OF, "SELECT entry FROM ledger WHERE execution = ? AND execution <> '' AND +event = ?" \
+                 " ORDER BY seq DESC LIMIT 1")                                                     \
     X(LEDGER_HASH, "SELECT hash FROM ledger WHERE seq = ?")                                        \
     X(LEDGER_PURGE, "DELETE FROM ledger WHERE seq <= ?")                                           \
     X(LEDGER_BASE, "SELECT seq, hash FROM ledger_base WHERE id = 1")                               \

@@ -535,8 +535,8 @@ static void on_wake(uv_async_t *async)
     bool ended = s->ended;
     s->health = s->health_there;
     uv_mutex_unlock(&s->lock);
+    tell(s, list_take(&s->refused)); /* before what was asked for after them */
     tell(s, ready);
-    tell(s, list_take(&s->refused));
     s->over = ended;
     close_if_over(s);
 }

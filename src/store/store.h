@@ -99,9 +99,16 @@ struct cs_chain {
  * many entries, and when the store is closed if there is an entry after the last one. */
 void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain);
 
-/* All of them or none, in this order, one right after the other. */
+/* All of them or none, in this order, one right after the other. Without `done` it is the log that
+ * says which could not be written, and why. */
 void cs_store_append(struct cs_store *s, const struct cs_entry *entries, size_t count,
                      cs_stored *done, void *ctx);
+
+/* The last entry of that kind about an execution, one line as it stands in the chain. CS_MISSING:
+ * there is none (any more). */
+typedef void cs_entry_found(void *ctx, const struct cs_err *err, struct cs_str text);
+void cs_store_entry_of(struct cs_store *s, struct cs_str execution, struct cs_str event,
+                       cs_entry_found *done, void *ctx);
 
 /* Readers of the ledger need no loop: they open the database at `path` (a copy, or one in use) for
  * reading, and walk what is there at one moment. `visit` returns false to stop. CS_MISSING there is

@@ -325,7 +325,9 @@ static void on_notification(struct cs_client *c, struct cs_json_val method,
 {
     if (cs_json_is(method, "notifications/progress")) {
         cs_call_progress(c, params);
-    } else if (cs_json_is(method, "notifications/tools/list_changed")) {
+    } else if (cs_json_is(method, "notifications/tools/list_changed") ||
+               cs_json_is(method, "notifications/subscriptions/acknowledged")) {
+        /* From here on changes are told: what changed between our list and this was not. */
         cs_list_changed(c);
     } else if (cs_json_is(method, "notifications/message")) {
         on_log(c, params);

@@ -288,6 +288,7 @@ struct cs_await *cs_tools_await(struct cs_tools *t, struct cs_str server, bool f
     a->next = t->awaits;
     t->awaits = a;
     need_servers(a);
+    uv_update_time(t->loop); /* so long from now, however long the start has taken */
     uv_timer_start(&a->timer, on_await, all_settled(t, a->server, fresh) ? 0 : ms, 0);
     return a;
 }
@@ -504,10 +505,11 @@ int cs_tools_new(uv_loop_t *loop, const struct cs_tools_options *options, struct
         cs_tools_close(t, NULL, NULL);
         return -1;
     }
-    if (t->count && !options->peek)
-        cs_tools_load(t);
+    /* What has changed since it was looked at is read once more; what changes now is noticed. */
     if (t->config_path && options->watch)
         start_watch(t);
+    if ((t->count || (t->config_path && options->watch)) && !options->peek)
+        cs_tools_load(t);
     *tools = t;
     return 0;
 }

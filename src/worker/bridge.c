@@ -146,11 +146,12 @@ static bool may_leave(size_t bytes)
     return w->calls < w->program.calls_at_once || (w->calls < AHEAD_CALLS && bytes <= AHEAD_BYTES);
 }
 
-double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str json)
+static double send_call(struct cs_str server, struct cs_str tool, struct cs_str json,
+                        enum cs_want want)
 {
     if (server.len + tool.len + json.len + 64 > CS_CALL_MAX)
         return -2;
-    double id = take_slot(CS_WANT_CALL);
+    double id = take_slot(want);
     if (id < 0)
         return id;
     bool now = may_leave(json.len);
@@ -164,6 +165,20 @@ double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str js
     /* Calls that are made together leave together, when the program waits. */
     if (cs_worker.out.len - cs_worker.turn_at > GATHER_BYTES)
         cs_bridge_flush();
+    return id;
+}
+
+double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str json)
+{
+    if (cs_str_is(server, "caisson") && cs_str_is(tool, CS_LATE_TOOL))
+        tool = CS_STR(""); /* facts are for us to tell; nothing is called like that */
+    return send_call(server, tool, json, CS_WANT_CALL);
+}
+
+double cs_bridge_judge(struct cs_str facts)
+{
+    double id = send_call(CS_STR("caisson"), CS_STR(CS_LATE_TOOL), facts, CS_WANT_VERDICT);
+    cs_worker.judging += id > 0;
     return id;
 }
 
@@ -232,6 +247,7 @@ static JSValueRef payload(enum cs_want want, struct cs_str data, uint8_t *status
     JSValueRef v = NULL;
     switch (want) {
     case CS_WANT_NOTHING:
+    case CS_WANT_VERDICT:
         return JSValueMakeUndefined(ctx);
     case CS_WANT_TEXT:
         return cs_text_value(ctx, data);
@@ -266,9 +282,15 @@ static void settle(const struct cs_frame *frame, enum cs_entry entry)
     w->want[slot] = 0;
     w->free_slots[w->free_len++] = slot;
     w->waiting--;
-    if (want == CS_WANT_CALL)
+    if (want == CS_WANT_CALL || want == CS_WANT_VERDICT)
         release_held();
     bool ok = status == CS_ANSWER_OK || status == CS_ANSWER_TEXT;
+    if (want == CS_WANT_VERDICT) {
+        w->judging--;
+        if (w->running)
+            cs_late_answer((double)frame->id, ok, data);
+        return;
+    }
     JSValueRef v = ok ? payload(want, data, &status) : cs_host_string(data);
     JSValueRef argv[] = {cs_host_number((double)frame->id), cs_host_number(status), v};
     cs_host_call(entry, CS_COUNT(argv), argv, NULL);

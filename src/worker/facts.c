@@ -1,5 +1,6 @@
 /*
- * FACTS: what the program and all it imports can reach, do and hide, as the compiler noted it.
+ * FACTS: what the program and all it imports can reach, do and hide, as the compiler noted it; and
+ * the same once more when it imports something while it runs, with what is new first.
  */
 #include "base/json.h"
 #include "base/lines.h"
@@ -13,12 +14,25 @@
 #define PLACES_ROOM (96u << 10) /* bytes of lines */
 #define PLACE_BYTES 240         /* of one line */
 
+/* What is new comes first: of equal facts the first is listed, and of many the last are cut. */
+static struct cs_module *listed(uint32_t i, bool late)
+{
+    struct cs_module *m = &cs_modules.modules[i];
+    return m->seen == (late ? CS_MODULE_FRESH : CS_MODULE_JUDGED) ? m : NULL;
+}
+
+static bool is_listed(const struct cs_module *m)
+{
+    return m->seen == CS_MODULE_FRESH || m->seen == CS_MODULE_JUDGED;
+}
+
 struct listing {
     struct cs_json_writer *w;
     const struct cs_fact **seen; /* by content */
     uint32_t mask, count;
     bool truncated;
-    bool makes_code; /* eval, Function and the like are among them */
+    bool late;       /* it is about what is imported while the program runs, */
+    bool makes_code; /* eval, Function and the like are among what is new */
 };
 
 static uint32_t mix(uint32_t h, struct cs_str s)
@@ -69,6 +83,10 @@ static void put_fact(struct cs_json_writer *w, const struct cs_module *m, const 
     put_text(w, "key", f->key);
     if (m != &cs_modules.modules[0])
         put_text(w, "module", m->name);
+    if (m->seen == CS_MODULE_FRESH) {
+        cs_json_key(w, "late");
+        cs_json_put_bool(w, true);
+    }
     cs_json_close(w, '}');
 }
 
@@ -78,13 +96,6 @@ static bool makes_code(const struct cs_fact *f)
     return f->kind == CS_FACT_CODE && !cs_str_starts(f->name, "import");
 }
 
-/* Written by the daemon for a server: every tool of it is called there, and none because of that.
- */
-static bool is_generated(const struct cs_module *m)
-{
-    return cs_str_starts(m->path, "/mcp-servers/");
-}
-
 static void put_module(struct listing *l, const struct cs_module *m)
 {
     const struct cs_compiled *c = &m->compiled;
@@ -92,8 +103,9 @@ static void put_module(struct listing *l, const struct cs_module *m)
     l->truncated |= c->facts_cut;
     for (uint32_t i = 0; i < c->fact_count; i++) {
         const struct cs_fact *f = &c->facts[i];
-        if (((f->kind == CS_FACT_TOOL || f->kind == CS_FACT_FLOW) && is_generated(m)) ||
-            repeated(l, f))
+        /* In what was written for a server every tool of it is called, and none because of that. */
+        bool meant = f->kind != CS_FACT_TOOL && f->kind != CS_FACT_FLOW;
+        if ((!meant && cs_module_is_generated(m)) || repeated(l, f))
             continue;
         if (l->count == CS_FACTS_MOST ||
             out->len > CS_FACTS_BYTES - ENVELOPE - 24 * CS_FACT_NAME_BYTES) {
@@ -101,7 +113,7 @@ static void put_module(struct listing *l, const struct cs_module *m)
             return;
         }
         l->count++;
-        l->makes_code |= makes_code(f);
+        l->makes_code |= makes_code(f) && (!l->late || m->seen == CS_MODULE_FRESH);
         put_fact(l->w, m, f);
     }
 }
@@ -134,8 +146,9 @@ static void put_hash(struct cs_json_writer *w)
     unsigned char hash[CS_DIGEST_MAX];
     size_t n = 0, bytes = 0;
     for (uint32_t i = 1; i < cs_modules.count; i++) {
-        if (!cs_modules.modules[i].builtin)
-            list[n++] = &cs_modules.modules[i];
+        const struct cs_module *m = &cs_modules.modules[i];
+        if (!m->builtin && is_listed(m))
+            list[n++] = m;
     }
     if (n)
         qsort(list, n, sizeof *list, by_path);
@@ -154,7 +167,7 @@ static void put_hash(struct cs_json_writer *w)
 static bool is_import(uint32_t i)
 {
     const struct cs_module *m = &cs_modules.modules[i];
-    return i > 0 && !m->builtin && !is_generated(m);
+    return i > 0 && !m->builtin && is_listed(m) && !cs_module_is_generated(m);
 }
 
 static bool has_room(const struct cs_json_writer *w, size_t start)
@@ -170,9 +183,10 @@ static void put_files(struct cs_json_writer *w)
     char digits[2 * CS_DIGEST_MAX + 1];
     cs_json_key(w, "files");
     cs_json_open(w, '[');
-    for (uint32_t i = 0; i < cs_modules.count; i++) {
-        const struct cs_module *m = &cs_modules.modules[i];
-        if (!is_import(i))
+    for (uint32_t n = 0; n < 2 * cs_modules.count; n++) {
+        uint32_t i = n % cs_modules.count;
+        const struct cs_module *m = listed(i, n < cs_modules.count);
+        if (!m || !is_import(i))
             continue;
         if (shown == FILES_MOST || !has_room(w, w->out->len)) {
             more++;
@@ -249,10 +263,10 @@ static void put_imports(struct cs_json_writer *w)
     cs_json_key(w, "places");
     cs_json_open(w, '[');
     size_t first = w->out->len;
-    for (int pass = 0; pass < 2; pass++)
+    for (unsigned pass = 0; pass < 4; pass++)
         for (uint32_t i = 0; i < cs_modules.count; i++)
-            if (is_import(i))
-                put_places(w, &cs_modules.modules[i], pass == 0, first);
+            if (listed(i, pass < 2) && is_import(i))
+                put_places(w, &cs_modules.modules[i], pass % 2 == 0, first);
     cs_json_close(w, ']');
 }
 
@@ -268,7 +282,7 @@ static uint64_t longest_line(struct cs_str text)
     return longest;
 }
 
-bool cs_modules_facts(struct cs_buf *json)
+bool cs_modules_facts(struct cs_str imports, struct cs_buf *json)
 {
     uint32_t files = 0, facts = 0;
     uint64_t longest = 0, bytes = 0;
@@ -276,24 +290,29 @@ bool cs_modules_facts(struct cs_buf *json)
     cs_json_open(w, '{');
     cs_json_key(w, "language");
     cs_json_put_z(w, "typescript");
+    put_text(w, "imports", imports);
     for (uint32_t i = 0; i < cs_modules.count; i++) {
         const struct cs_module *m = &cs_modules.modules[i];
-        bool own = !m->builtin && !is_generated(m);
+        if (!is_listed(m))
+            continue;
+        bool own = !m->builtin && !cs_module_is_generated(m);
         uint64_t line = own ? longest_line(m->text) : 0;
         bytes += own ? m->text.len : 0;
         files += !m->builtin;
         facts += m->compiled.fact_count;
         longest = line > longest ? line : longest;
     }
-    struct listing l = {.w = w, .mask = 255};
+    struct listing l = {.w = w, .mask = 255, .late = imports.len > 0};
     while (l.mask < facts * 2)
         l.mask = l.mask * 2 + 1;
     CS_AUTO_FREE const struct cs_fact **seen = cs_calloc(l.mask + 1, sizeof *seen);
     l.seen = seen;
     cs_json_key(w, "facts");
     cs_json_open(w, '[');
-    for (uint32_t i = 0; i < cs_modules.count; i++)
-        put_module(&l, &cs_modules.modules[i]);
+    for (int late = 1; late >= 0; late--)
+        for (uint32_t i = 0; i < cs_modules.count; i++)
+            if (listed(i, late == 1))
+                put_module(&l, &cs_modules.modules[i]);
     cs_json_close(w, ']');
     cs_json_key(w, "modules");
     cs_json_put_u64(w, files);

@@ -42,7 +42,7 @@
     X(encode)      /* (value, bytes, depth): JSON text, or throws */             \
     X(encodeState) /* (bytes, depth): that of `state` */                         \
     X(rejected)    /* (promise, reason): nobody handled it */                    \
-    X(makeError)   /* (type, message or error, file): a branded error */         \
+    X(makeError)   /* (type, error, file) or (type, message, suggestion) */      \
     X(warm)        /* (thorough): exercises the engine and the runtime, in the zygote */
 
 enum cs_entry {
@@ -78,7 +78,8 @@ struct cs_worker {
     struct cs_buf answer; /* the DONE frame, once the program has settled */
     bool lingers;         /* ... but calls of it are still under way */
 
-    uint32_t waiting; /* CALL and FILE not answered */
+    uint32_t waiting; /* CALL and FILE not answered, */
+    uint32_t judging; /* of which so many are about modules */
     uint8_t *want;    /* per slot: enum cs_want, plus 1; 0 is free */
     uint32_t want_cap;
     uint32_t *free_slots;
@@ -105,7 +106,14 @@ struct cs_worker {
 extern struct cs_worker cs_worker;
 
 /* How the payload of a RESULT reaches the program. */
-enum cs_want { CS_WANT_NOTHING, CS_WANT_TEXT, CS_WANT_BYTES, CS_WANT_JSON, CS_WANT_CALL };
+enum cs_want {
+    CS_WANT_NOTHING,
+    CS_WANT_TEXT,
+    CS_WANT_BYTES,
+    CS_WANT_JSON,
+    CS_WANT_CALL,
+    CS_WANT_VERDICT /* of a module, for late.c: the program does not see it */
+};
 
 /* host.c */
 JSValueRef cs_host_call(enum cs_entry entry, size_t argc, const JSValueRef argv[],
@@ -125,6 +133,7 @@ void cs_natives_install(JSObjectRef host);
 void cs_bridge_send(struct cs_buf *frame);
 void cs_bridge_log(enum cs_level level, struct cs_str text);
 double cs_bridge_call(struct cs_str server, struct cs_str tool, struct cs_str json);
+double cs_bridge_judge(struct cs_str facts); /* may these modules run? cs_late_answer follows */
 double cs_bridge_file(enum cs_file_op op, struct cs_str path, struct cs_str data, uint32_t flags,
                       enum cs_want want);
 void cs_bridge_result(const struct cs_frame *frame);
@@ -145,8 +154,13 @@ void cs_modules_answer(const struct cs_frame *frame);
 bool cs_modules_loading(void);
 /* After loading: -1 and the error's JSON if something of the static graph is missing or wrong. */
 int cs_modules_check(struct cs_buf *error);
-/* facts.c. True: among what was listed is that code is made out of text. */
-bool cs_modules_facts(struct cs_buf *json);
+/* late.c: FACTS are about everything that is there by now. */
+void cs_late_start(void);
+void cs_late_answer(double question, bool may, struct cs_str payload);
+/* facts.c: of what was judged, and before it of what is asked about now because `imports` is
+ * imported (empty: the program is about to begin). True: among what is new is that code is made out
+ * of text. */
+bool cs_modules_facts(struct cs_str imports, struct cs_buf *json);
 void cs_modules_run(void); /* links and starts the program */
 /* Starts the bodies whose turn it is. `drained`: no microtask is left, so a body that has not
  * ended by now waits for an event, and others need not wait for it. */

@@ -521,10 +521,12 @@ void cs_modules_settled(uint32_t index, bool ok, JSValueRef value)
 
 /* ---- import() ---- */
 
-static void reject_job(struct cs_import_job *job, const char *type, const char *message)
+static void reject_job(struct cs_import_job *job, const char *type, const char *message,
+                       struct cs_str advice)
 {
-    JSValueRef argv[] = {cs_host_string(cs_str(type)), cs_host_string(cs_str(message))};
-    JSValueRef e = cs_host_call(CS_ENTRY_makeError, CS_COUNT(argv), argv, NULL);
+    JSValueRef argv[] = {cs_host_string(cs_str(type)), cs_host_string(cs_str(message)),
+                         cs_host_string(advice)};
+    JSValueRef e = cs_host_call(CS_ENTRY_makeError, advice.len ? 3 : 2, argv, NULL);
     if (!e)
         e = JSValueMakeUndefined(cs_worker.ctx);
     JSObjectCallAsFunction(cs_worker.ctx, job->reject, NULL, 1, &e, NULL);
@@ -536,7 +538,7 @@ static bool job_fails(struct cs_import_job *job)
     const struct cs_request *r = &g->requests[job->request];
     if (r->module < 0) {
         describe_request(r, r->path, message, sizeof message);
-        reject_job(job, type_of(r), message);
+        reject_job(job, type_of(r), message, (struct cs_str){0});
         return true;
     }
     CS_AUTO_FREE bool *seen = cs_calloc(CS_MODULES_MAX, sizeof *seen);
@@ -547,14 +549,14 @@ static bool job_fails(struct cs_import_job *job)
     if (!fault.import) {
         snprintf(message, sizeof message, "%.*s:%u:%u: %s", CS_STR_ARG(m->name), m->diag.line,
                  m->diag.column, m->diag.message);
-        reject_job(job, "syntax_error", message);
+        reject_job(job, "syntax_error", message, (struct cs_str){0});
         return true;
     }
     char why[400];
     describe_request(fault.request, fault.import->specifier, why, sizeof why);
     snprintf(message, sizeof message, "%.*s:%u:%u: %s", CS_STR_ARG(m->name), fault.import->line,
              fault.import->column, why);
-    reject_job(job, type_of(fault.request), message);
+    reject_job(job, type_of(fault.request), message, (struct cs_str){0});
     return true;
 }
 
@@ -573,6 +575,20 @@ static void fail_lacking(uint32_t first)
          cs_host_call(CS_ENTRY_makeError, CS_COUNT(argv), argv, NULL));
 }
 
+/* May what it imports run? If it is refused, the job is over. */
+static enum cs_late job_judged(struct cs_import_job *job)
+{
+    struct cs_late_refusal no;
+    enum cs_late late = cs_late_import((uint32_t)g->requests[job->request].module, &no);
+    if (late != CS_LATE_REFUSED)
+        return late;
+    CS_AUTO_BUF struct cs_buf message = {0};
+    cs_buf_printf(&message, "the module '%.*s' may not be imported: %.*s", CS_STR_ARG(no.module),
+                  CS_STR_ARG(no.why));
+    reject_job(job, "permission_error", cs_buf_cstr(&message), no.advice);
+    return late;
+}
+
 static void complete_jobs(void)
 {
     for (uint32_t i = 0; i < g->job_count;) {
@@ -581,8 +597,13 @@ static void complete_jobs(void)
             continue;
         }
         struct cs_import_job job = g->jobs[i];
-        if (job_fails(&job)) {
+        enum cs_late late = job_fails(&job) ? CS_LATE_REFUSED : job_judged(&job);
+        if (late == CS_LATE_REFUSED) {
             g->jobs[i] = g->jobs[--g->job_count];
+            continue;
+        }
+        if (late == CS_LATE_WAITS) {
+            i++;
             continue;
         }
         g->jobs[i].linked = true;
@@ -592,6 +613,12 @@ static void complete_jobs(void)
         i++;
     }
     cs_modules_pump(false);
+}
+
+void cs_modules_judged(void)
+{
+    if (g->outstanding == 0)
+        complete_jobs();
 }
 
 void cs_modules_import(uint32_t from, JSStringRef specifier, JSObjectRef resolve,

@@ -1,5 +1,6 @@
 /*
- * The module graph of one execution: shared by modules.c (loading, linking, running) and facts.c.
+ * The module graph of one execution: shared by modules.c (loading, linking, running), late.c and
+ * facts.c.
  *
  * Runs in: the worker. Owner: the process; nothing is freed before its end.
  */
@@ -44,6 +45,16 @@ struct cs_module {
         CS_MODULE_DONE,
         CS_MODULE_FAILED
     } state;
+    enum {
+        CS_MODULE_UNSEEN,  /* nobody has judged it; what is generated may stay so */
+        CS_MODULE_FRESH,   /* it is among what is asked about right now */
+        CS_MODULE_ASKED,   /* by `question` */
+        CS_MODULE_JUDGED,  /* it may run */
+        CS_MODULE_REFUSED, /* because of `why` */
+    } seen;
+    double question; /* the id of the CALL; */
+    bool makes_code; /* what it is about makes code out of text */
+    struct cs_str why, advice;
     uint32_t order;   /* its place in the order of evaluation, once linked */
     JSValueRef error; /* FAILED: protected */
 };
@@ -66,5 +77,25 @@ struct cs_modules {
 };
 
 extern struct cs_modules cs_modules;
+
+/* Written by the daemon for a server. */
+static inline bool cs_module_is_generated(const struct cs_module *m)
+{
+    return cs_str_starts(m->path, "/mcp-servers/");
+}
+
+/* late.c */
+enum cs_late {
+    CS_LATE_MAY,     /* everything that it needs was judged */
+    CS_LATE_WAITS,   /* for an answer; cs_modules_judged follows */
+    CS_LATE_REFUSED, /* something that it needs may not run */
+};
+struct cs_late_refusal {
+    struct cs_str module, why, advice;
+};
+/* A module that is imported while the program runs; all that it needs is there, and compiled. */
+enum cs_late cs_late_import(uint32_t root, struct cs_late_refusal *refusal);
+/* modules.c: those that waited for an answer may go on. */
+void cs_modules_judged(void);
 
 #endif

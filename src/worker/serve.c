@@ -4,6 +4,8 @@
  *     READY, PROGRAM, (ASK, MODULE)*, FACTS, VERDICT,
  *     run: (CALL, FILE, ASK, SLEEP | RESULT, MODULE, WAKE)*, DONE
  *
+ * What is imported while it runs is judged by a CALL: see late.c.
+ *
  * What a program does is a function of PROGRAM and of the answers (MODULE, VERDICT, RESULT), their
  * order and their times: not of when anything really came, and not of the WAKEs. That is why it can
  * be run again, and it holds because:
@@ -183,7 +185,7 @@ void cs_serve_settled(bool ok, JSValueRef value)
     if (outcome == CS_OUTCOME_VALUE && w->program.state_bytes)
         outcome = encode_state(&state, &json);
     w->running = false;
-    w->lingers = outcome == CS_OUTCOME_VALUE && w->waiting > 0;
+    w->lingers = outcome == CS_OUTCOME_VALUE && w->waiting > w->judging;
     if (w->lingers)
         cs_host_call(CS_ENTRY_unfinished, 0, NULL, NULL);
     build_done(&w->answer, outcome, cs_buf_str(&json), cs_buf_str(&state));
@@ -296,7 +298,7 @@ static void linger(void)
     if (until > start + LINGER_US)
         until = start + LINGER_US;
     cs_crash_answer((struct cs_str){0});
-    while (w->waiting > 0) {
+    while (w->waiting > w->judging) {
         struct cs_frame frame;
         if (w->next) {
             frame = *CS_TAKE(w->next);
@@ -392,7 +394,8 @@ static void load_modules(void)
 static bool send_facts(void)
 {
     CS_AUTO_BUF struct cs_buf json = {0};
-    bool makes_code = cs_modules_facts(&json);
+    cs_late_start();
+    bool makes_code = cs_modules_facts((struct cs_str){0}, &json);
     size_t mark = cs_frame_begin(&w->out, CS_MSG_FACTS, 0, 0);
     cs_put_str(&w->out, cs_buf_str(&json));
     cs_frame_end(&w->out, mark);

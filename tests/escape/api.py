@@ -145,7 +145,7 @@ class Server:
         with open(self.log, "rb") as f:
             return f.read().decode("utf-8", "replace")
 
-    def await_said(self, pattern, patience=30):
+    def await_said(self, pattern, patience=PATIENCE):
         end = time.monotonic() + patience
         while time.monotonic() < end:
             found = re.search(pattern, self.said())
@@ -182,7 +182,7 @@ class Server:
     def audit(self, *words):
         """`caisson audit`, in the data directory of the daemon that runs."""
         return subprocess.run([self.binary, "audit", *words], env=self.env, cwd=self.state, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=30)
+                              stderr=subprocess.PIPE, timeout=PATIENCE)
 
     def key(self, user, tenant=None, role="execute"):
         """Whoever it is has a tenant of their own. The weak variant knows one user only, whatever the name."""
@@ -191,7 +191,7 @@ class Server:
         if user not in self.keys:
             done = subprocess.run([self.binary, "keys", "create", user, "--tenant", tenant or user, "--role", role],
                                   env=self.env, cwd=self.state, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=30)
+                                  timeout=PATIENCE)
             found = re.search(rb"csk_[A-Za-z0-9]{16}_[A-Za-z0-9_-]{43}", done.stdout)
             if done.returncode != 0 or not found:
                 raise Broken("no key for %s: %s" % (user, done.stdout[-400:]))
@@ -378,7 +378,7 @@ class Play:
         return re.sub(r"\{\{id:(\w+)\}\}", lambda m: self.wait_id(m[1]), value)
 
     def wait_id(self, name):
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while name not in self.ids and time.monotonic() < end:
             time.sleep(0.01)
         return str(self.ids.get(name, "unknown"))
@@ -493,7 +493,7 @@ class Play:
         return {"code": step["code"], "language": step["language"], "timeout_ms": TIMEOUT_MS,
                 "session_id": self.sid(session)}
 
-    def pending(self, operator, patience=10):
+    def pending(self, operator, patience=PATIENCE):
         end = time.monotonic() + patience
         while time.monotonic() < end:
             reply = operator.rest("GET", "/approvals?state=pending")

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from resting import until
+from harness import PATIENCE, until
 from serving import make_key
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,7 +14,7 @@ RECORDER = os.path.join(HERE, "servers", "recorder.py")
 SEND = "return await tools.rec.echo({n: %d})"
 
 
-def with_policy(t, ask=("rec/echo",), timeout_s=30, **more):
+def with_policy(t, ask=("rec/echo",), timeout_s=300, **more):
     """A server `rec` whose tool `echo` wants an answer; options for the daemon."""
     entry = {"command": sys.executable, "args": [RECORDER, os.path.join(t.dir, "sent.jsonl")]}
     t.file("caisson.json", json.dumps({"mcpServers": {"rec": entry}}))
@@ -51,7 +51,7 @@ class Later:
         except Exception as e:  # it is raised by whoever waits for it
             self.trouble = e
 
-    def get(self, patience=30):
+    def get(self, patience=PATIENCE):
         self.thread.join(patience)
         if self.trouble:
             raise self.trouble

@@ -97,7 +97,7 @@ class Client:
             raise Failed("%s was not refused: %.1000r" % (what, said))
         return said["error"]
 
-    def event(self, name, match=lambda params: True, patience=20):
+    def event(self, name, match=lambda params: True, patience=60):
         """The first event of that name that fits; it is taken."""
         def look():
             for e in self.events:
@@ -139,7 +139,7 @@ class Client:
     def __exit__(self, kind, *_):
         self.process.stdin.close()
         try:
-            self.process.wait(15)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

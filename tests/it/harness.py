@@ -19,6 +19,10 @@ import time
 
 ESCAPES = re.compile(r"\x1b")
 
+# Seconds for what must come. Whoever waits goes on as soon as it has, so only what fails takes so long: a machine that is
+# busy with other tests may need most of it.
+PATIENCE = 60
+
 # Programs of any risk run at once, with the limits of the lowest: for tests of the language and of the wall.
 ANY_RISK = {"risk": {"then": {"HIGH": "allow", "CRITICAL": "allow"},
                      "limits": {level: {"memory": 512 << 20, "cpu": 50, "wall_clock": 300000}
@@ -48,6 +52,18 @@ class Done:
     def __str__(self):
         return "$ %s\nstatus %d, %.2f s\n--- stdout\n%s\n--- stderr\n%s\n" % (
             " ".join(self.argv), self.status, self.seconds, self.out[:20000], self.err[:20000])
+
+
+def until(t, what, found, patience=PATIENCE):
+    """What `found` gives, as soon as it gives anything."""
+    end = time.monotonic() + patience
+    while True:
+        value = found()
+        if value:
+            return value
+        if time.monotonic() > end:
+            t.fail("not within %g s: %s" % (patience, what))
+        time.sleep(0.02)
 
 
 def table(rows):
@@ -85,19 +101,21 @@ class Test:
     # Doing
 
     def file(self, name, text):
-        """A file in the test's directory; returns its path."""
+        """A file in the test's directory; returns its path. It is never seen half written."""
         path = os.path.join(self.dir, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as f:
+        number, new = tempfile.mkstemp(dir=self.state)
+        with open(number, "wb") as f:
             f.write(text if isinstance(text, bytes) else text.encode())
-        os.chmod(path, 0o644)  # whatever the umask: a configuration that anyone can write to is refused
+        os.chmod(new, 0o644)  # whatever the umask: a configuration that anyone can write to is refused
+        os.replace(new, path)
         return path
 
     def read(self, name):
         with open(os.path.join(self.dir, name), "rb") as f:
             return f.read().decode("utf-8", "replace")
 
-    def caisson(self, *argv, stdin=b"", env=None, patience=60, prefix=(), cwd=None):
+    def caisson(self, *argv, stdin=b"", env=None, patience=2 * PATIENCE, prefix=(), cwd=None):
         argv = [*prefix, self.binary, *argv]
         started = time.monotonic()
         try:
@@ -121,20 +139,22 @@ class Test:
     def envelope(self, code, *options, **more):
         return self.run(code, "-o", "json", *options, **more).json()
 
-    def on_a_terminal(self, *argv, answers=(), patience=30, columns=100, env=None):
+    def on_a_terminal(self, *argv, answers=(), patience=2 * PATIENCE, columns=100, env=None):
         """Runs the program with a terminal on all three streams; (status, what the terminal was sent).
 
-        `answers` are pairs: when the first text has come (after that of the pair before), the second is typed.
+        `answers` are pairs: when the first text has come (after that of the pair before), the second is typed; if it is a
+        function, it is called.
         """
         started = time.monotonic()
         pid, master = pty.fork()
         if pid == 0:
             try:
                 os.chdir(self.dir)
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
                 os.execve(self.binary, [self.binary, *argv], dict(self.env, TERM="xterm-256color", **(env or {})))
             finally:
                 os._exit(127)
-        fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        os.set_inheritable(master, False)
         seen, at, left = b"", 0, list(answers)
         while time.monotonic() - started < patience:
             ready, _, _ = select.select([master], [], [], 0.5)
@@ -149,7 +169,10 @@ class Test:
             while left and left[0][0].encode() in seen[at:]:
                 wanted, typed = left.pop(0)
                 at = seen.index(wanted.encode(), at) + len(wanted.encode())
-                os.write(master, typed.encode())
+                if callable(typed):
+                    typed()
+                else:
+                    os.write(master, typed.encode())
         else:
             os.kill(pid, 9)
         _, status = os.waitpid(pid, 0)

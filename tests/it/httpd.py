@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from harness import Failed
+from harness import PATIENCE, Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -53,7 +53,7 @@ class Probe:
         for line in self.process.stderr:
             self.errors.append(line)
 
-    def event(self, name, patience=15):
+    def event(self, name, patience=PATIENCE):
         """The next event, which must be this one."""
         try:
             event = self.events.get(timeout=patience)
@@ -69,14 +69,14 @@ class Probe:
         except queue.Empty:
             pass
 
-    def connect(self, patience=10, raw=False):
+    def connect(self, patience=PATIENCE, raw=False):
         s = socket.create_connection(("127.0.0.1", self.port), patience)
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.tls and not raw:
             s = ssl.create_default_context(cafile=self.tls + "/cert.pem").wrap_socket(s, server_hostname="localhost")
         return s
 
-    def talk(self, data, patience=10, shut=False):
+    def talk(self, data, patience=PATIENCE, shut=False):
         """Sends these bytes; all that comes until the server closes."""
         with self.connect(patience) as s:
             s.sendall(data)
@@ -85,10 +85,10 @@ class Probe:
             return rest(s)
 
     def get(self, path, method="GET", body=None, headers=None, chunked=False):
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         if self.tls:
             context = ssl.create_default_context(cafile=self.tls + "/cert.pem")
-            c = http.client.HTTPSConnection("localhost", self.port, timeout=20, context=context)
+            c = http.client.HTTPSConnection("localhost", self.port, timeout=PATIENCE, context=context)
         try:
             c.request(method, path, body, headers or {}, encode_chunked=chunked)
             r = c.getresponse()
@@ -122,7 +122,7 @@ class Probe:
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = "no end after SIGTERM"
-        self.reader.join(5)
+        self.reader.join(PATIENCE)
         self.t.log.append("stderr of the server: " + "".join(self.errors)[-20000:])
         if kind is None:
             self.t.equal((status, "".join(self.errors)[-3000:]), (0, ""), "the end of the server")
@@ -166,7 +166,7 @@ def first_status(text):
     return int(text.split()[1]) if text.startswith(b"HTTP/1.1 ") else text[:100]
 
 
-def until_true(what, seconds=10):
+def until_true(what, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not what():
         if time.monotonic() > end:

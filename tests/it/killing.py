@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 
+from harness import PATIENCE
 from serving import Daemon, children_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -82,13 +83,13 @@ class Client:
 
     def ask(self, method, path, body=None, **headers):
         kills = self.kills
-        if not kills.up.wait(30):
-            raise Gone("no daemon for 30 s")
+        if not kills.up.wait(PATIENCE):
+            raise Gone("no daemon for %d s" % PATIENCE)
         port = kills.daemon.port
         try:
             if self.port != port:
                 self.close()
-                self.http, self.port = http.client.HTTPConnection("127.0.0.1", port, timeout=30), port
+                self.http, self.port = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE), port
             send = {k.replace("_", "-"): v for k, v in headers.items()}
             if body is not None:
                 send["Content-Type"] = "application/json"
@@ -157,15 +158,19 @@ class Kills:
         self.up.clear()
         self.daemon.process.send_signal(signal.SIGKILL)
         self.daemon.process.wait()
-        end = time.monotonic() + 10
-        while any(alive(p) for p in family):
-            if time.monotonic() > end:
-                self.problem("processes outlive the daemon by 10 s: %s" % [command_of(p) for p in family if alive(p)][:3])
-                break
-            time.sleep(0.005)
+        self.await_end(family)
         if "Sanitizer" in self.daemon.said() or "runtime error:" in self.daemon.said():
             self.problem("a sanitizer complained: " + self.daemon.said()[-3000:])
         self.t.log.append("--- a daemon that was killed said\n" + self.daemon.said()[-3000:])
+
+    def await_end(self, family):
+        end = time.monotonic() + PATIENCE
+        while any(alive(p) for p in family):
+            if time.monotonic() > end:
+                self.problem("processes outlive the daemon by %d s: %s" % (
+                    PATIENCE, [command_of(p) for p in family if alive(p)][:3]))
+                break
+            time.sleep(0.005)
 
     def problem(self, text):
         with self.lock:
@@ -255,9 +260,9 @@ class Kills:
             elif e["status"] not in ("running", "awaiting_approval"):
                 self.answered(e)
                 self.check_durable(key, e)
-            elif time.monotonic() - self.began[key] > 90:
+            elif time.monotonic() - self.began[key] > 3 * PATIENCE:
                 self.began[key] = float("inf")
-                raise Wrong("durable: no end after 90 s: %s" % e)
+                raise Wrong("durable: no end after %d s: %s" % (3 * PATIENCE, e))
         time.sleep(0.03)
 
     def judge(self, c, key, path):
@@ -361,25 +366,23 @@ class Kills:
             time.sleep(0.3)
             self.over.set()
             for w in self.workers[:-1]:
-                w.join(60)
+                w.join(2 * PATIENCE)
                 if w.is_alive():
                     self.problem("a client waits for ever")
-            end = time.monotonic() + 60
+            end = time.monotonic() + 2 * PATIENCE
             while self.left_open() and time.monotonic() < end and len(self.problems) <= 20:
                 time.sleep(0.05)
             self.watching.set()
-            self.workers[-1].join(10)
+            self.workers[-1].join(PATIENCE)
             for key in self.left_open():
                 self.problem("durable: %s (%s) has not ended" % (key, self.durable[key]))
             if not self.problems:
                 self.look_through_the_door()
             family = children_of(self.daemon.process.pid)
             self.daemon.stop()
-            self.daemon.wait(30)
+            self.daemon.wait()
             self.up.clear()
-            time.sleep(0.2)
-            if any(alive(p) for p in family):
-                self.problem("processes are left: %s" % [command_of(p) for p in family if alive(p)][:3])
+            self.await_end(family)
             self.check_effects()
             self.check_record()
         finally:

@@ -7,8 +7,11 @@ import queue
 import select
 import socket
 import subprocess
+import tempfile
 import threading
 import time
+
+from harness import until  # noqa: F401
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -35,15 +38,6 @@ def code(response):
 
 def answers(**content):
     return {key: {"action": "accept", "content": value} for key, value in content.items()}
-
-
-def until(t, what, condition, patience=5):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        if condition():
-            return
-        time.sleep(0.05)
-    t.fail("not within %g s: %s" % (patience, what))
 
 
 def envelope(capabilities=None, version=MODERN, **more):
@@ -81,8 +75,11 @@ class Lines:
 
     def __init__(self, t, argv):
         self.t = t
-        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=t.env, cwd=t.dir)
+        # Nobody reads its stderr before its end: it may be more than a pipe holds.
+        number, path = tempfile.mkstemp(dir=t.state)
+        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=number, env=t.env, cwd=t.dir)
+        os.close(number)
+        self.p.stderr = open(path, "rb")
         os.set_blocking(self.p.stdout.fileno(), False)
         self.buffer, self.seen = b"", []
 
@@ -92,8 +89,9 @@ class Lines:
     def __exit__(self, kind, *_):
         if self.p.poll() is None:
             self.p.kill()
-        err = self.p.stderr.read().decode("utf-8", "replace")
         self.p.wait()
+        err = self.p.stderr.read().decode("utf-8", "replace")
+        self.p.stderr.close()
         self.t.log.append("stderr of the server:\n" + err[-5000:])
         if kind is None and ("Sanitizer" in err or "runtime error" in err):
             self.t.fail("the server has a bug: " + err[-1500:])
@@ -105,7 +103,7 @@ class Lines:
     def send(self, *messages):
         self.raw(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
 
-    def line(self, patience=10):
+    def line(self, patience=60):
         """The next line, or None if there is none within this time."""
         until = time.monotonic() + patience
         while b"\n" not in self.buffer:
@@ -119,14 +117,14 @@ class Lines:
         line, self.buffer = self.buffer.split(b"\n", 1)
         return line
 
-    def get(self, patience=10):
+    def get(self, patience=60):
         line = self.line(patience)
         if line is None:
             self.t.fail("nothing came within %g s" % patience)
         self.t.log.append("< " + line[:2000].decode("utf-8", "replace"))
         return json.loads(line)
 
-    def answer(self, id, patience=10):
+    def answer(self, id, patience=60):
         """The response with this id; what came before is kept in `seen`."""
         while True:
             message = self.get(patience)
@@ -135,7 +133,7 @@ class Lines:
                 return message
             self.seen.append(message)
 
-    def ask(self, message, patience=10):
+    def ask(self, message, patience=60):
         self.send(message)
         return self.answer(message["id"], patience)
 
@@ -149,7 +147,7 @@ class Lines:
         self.send(notification("notifications/initialized"))
         return result["result"]
 
-    def end(self, patience=10):
+    def end(self, patience=60):
         """Closes its input; its exit status."""
         self.p.stdin.close()
         return self.p.wait(timeout=patience)
@@ -191,7 +189,7 @@ class Stream:
             pass
         self.events.put(None)
 
-    def get(self, patience=10):
+    def get(self, patience=60):
         """The next message; "primer"; None at the end."""
         try:
             message = self.events.get(timeout=patience)
@@ -200,7 +198,7 @@ class Stream:
         self.t.log.append("< (event) %.2000s" % json.dumps(message))
         return message
 
-    def all(self, patience=10):
+    def all(self, patience=60):
         found = []
         while True:
             message = self.get(patience)
@@ -234,7 +232,7 @@ class Http:
     def __exit__(self, kind, *_):
         self.p.terminate()
         try:
-            err = self.p.communicate(timeout=20)[1].decode("utf-8", "replace")
+            err = self.p.communicate(timeout=60)[1].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:
             self.p.kill()
             err = self.p.communicate()[1].decode("utf-8", "replace") + "it did not end by SIGTERM"
@@ -242,7 +240,7 @@ class Http:
         if kind is None and (self.p.returncode != 0 or "Sanitizer" in err or "runtime error" in err):
             self.t.fail("the server ended with %s: %s" % (self.p.returncode, err[-1500:]))
 
-    def open(self, method, body=None, headers=None, connection=None, patience=20):
+    def open(self, method, body=None, headers=None, connection=None, patience=60):
         """(connection, response), the body not read."""
         connection = connection or http.client.HTTPConnection(self.host, timeout=patience)
         all = {"Accept": "application/json, text/event-stream"}

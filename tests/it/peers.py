@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = os.path.join(HERE, "peers")
@@ -24,6 +25,25 @@ def entry(args, env=None):
     if env:
         found["env"] = env
     return found
+
+
+def listening(t, process, patience=60):
+    """The port on which a process listens, once it does. It was told to take any that is free."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end and process.poll() is None:
+        sockets = set()
+        for fd in os.listdir("/proc/%d/fd" % process.pid):
+            try:
+                sockets.add(os.readlink("/proc/%d/fd/%s" % (process.pid, fd)))
+            except OSError:
+                pass  # it was closed meanwhile
+        for family in ("tcp", "tcp6"):
+            with open("/proc/%d/net/%s" % (process.pid, family)) as f:
+                for row in [line.split() for line in f][1:]:
+                    if row[3] == "0A" and "socket:[%s]" % row[9] in sockets:
+                        return int(row[1].rsplit(":", 1)[1], 16)
+        time.sleep(0.05)
+    t.fail("it does not listen: status %r" % process.poll())
 
 
 def configure(t, servers, policy=None):

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-import time
+
+from harness import until  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NASTY = os.path.join(HERE, "servers", "nasty.py")
@@ -30,16 +31,6 @@ def begin(t, d, code, **more):
     execution = answer.json()["execution_id"]
     t.equal(answer.headers["Location"], "/executions/" + execution, "Location")
     return execution
-
-
-def until(t, what, found, patience=10):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        value = found()
-        if value:
-            return value
-        time.sleep(0.02)
-    t.fail("%s did not happen within %d s" % (what, patience))
 
 
 def with_tools(t, policy=None, **servers):

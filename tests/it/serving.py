@@ -14,7 +14,7 @@ import subprocess
 import threading
 import time
 
-from harness import Failed
+from harness import PATIENCE, Failed
 
 
 class Answer:
@@ -34,13 +34,15 @@ class Answer:
 class Daemon:
     """A running `caisson serve`. What it writes to stderr is in `d.said()`."""
 
-    def __init__(self, t, *options, env=None, patience=30, verb="serve"):
+    def __init__(self, t, *options, env=None, patience=PATIENCE, verb="serve"):
         self.t, self.lines = t, []
         argv = [t.binary, verb, "--port", "0", *options]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=t.dir,
                                         stdin=subprocess.DEVNULL, env=dict(t.env, **(env or {})))
-        for stream in (self.process.stdout, self.process.stderr):
-            threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+        self.readers = [threading.Thread(target=self._read, args=(stream,), daemon=True)
+                        for stream in (self.process.stdout, self.process.stderr)]
+        for reader in self.readers:
+            reader.start()
         t.log.append("$ " + " ".join(argv))
         self.url = self._await(r"url=(\S+)", patience).group(1)
         self.host, self.port = re.match(r"https?://\[?([^\]/]+?)\]?:(\d+)$", self.url).groups()
@@ -49,6 +51,11 @@ class Daemon:
     def _read(self, stream):
         for line in stream:
             self.lines.append(line.decode("utf-8", "replace"))
+
+    def _all_said(self):
+        """It has ended; what it said is on its way."""
+        for reader in self.readers:
+            reader.join(2)
 
     def said(self):
         return "".join(self.lines)
@@ -60,7 +67,7 @@ class Daemon:
             if found:
                 return found
             if self.process.poll() is not None:
-                time.sleep(0.1)
+                self._all_said()
                 found = re.search(pattern, self.said())
                 if found:
                     return found
@@ -69,7 +76,7 @@ class Daemon:
             time.sleep(0.01)
         raise Failed("%r was not said within %d s:\n%s" % (pattern, patience, self.said()))
 
-    def await_said(self, pattern, patience=10):
+    def await_said(self, pattern, patience=PATIENCE):
         return self._await(pattern, patience)
 
     def __enter__(self):
@@ -81,16 +88,18 @@ class Daemon:
             try:
                 self.process.wait(5)
             except subprocess.TimeoutExpired:
-                self.process.send_signal(signal.SIGTERM)
+                # What runs is not waited for; without that it is only slow.
+                if "stopping: " in self.said():
+                    self.process.send_signal(signal.SIGTERM)
                 try:
-                    self.process.wait(10)
+                    self.process.wait(PATIENCE)
                 except subprocess.TimeoutExpired:
                     self.process.kill()
                     self.process.wait()
                     if kind is None:
                         self.t.log.append(self.said())
-                        raise Failed("it did not end after two SIGTERM")
-        time.sleep(0.02)
+                        raise Failed("it did not end after SIGTERM")
+        self._all_said()
         self.t.log.append("--- said by the daemon (status %s)\n%s" % (self.process.returncode, self.said()[-20000:]))
         if kind is None and re.search(r"Sanitizer|runtime error:", self.said()):
             raise Failed("a sanitizer complained:\n" + self.said()[-4000:])
@@ -98,9 +107,11 @@ class Daemon:
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
 
-    def wait(self, patience=20):
+    def wait(self, patience=PATIENCE):
         try:
-            return self.process.wait(patience)
+            status = self.process.wait(patience)
+            self._all_said()
+            return status
         except subprocess.TimeoutExpired:
             raise Failed("it did not end within %d s:\n%s" % (patience, self.said()[-4000:]))
 

@@ -28,7 +28,7 @@ def settled(t, d, execution):
         if e["status"] == "awaiting_approval":
             say_yes(d)
         return e if e["status"] not in ("running", "awaiting_approval") else None
-    return until(t, "the end of " + execution, look, 20)
+    return until(t, "the end of " + execution, look)
 
 
 def test_killed_between_the_answer_and_its_use(t):

@@ -8,7 +8,8 @@ import sqlite3
 import subprocess
 import time
 
-from resting import begin, problem, until, with_tools
+from harness import until
+from resting import begin, problem, with_tools
 from serving import Daemon, make_key
 
 
@@ -314,18 +315,14 @@ def test_old_ones_go_with_their_executions(t):
     for path in glob.glob(os.path.join(data, "blobs", "??", "*")):
         os.utime(path, (1, 1))
     with Daemon(t) as d:
-        end = time.monotonic() + 10
-        while d.get("/artifacts/" + alone["result"]).status != 404 and time.monotonic() < end:
-            time.sleep(0.05)
+        until(t, "their end", lambda: all(d.get("/artifacts/" + e["result"]).status == 404 for e in (alone, first)))
         problem(t, d.get("/artifacts/" + alone["result"]), 404, "missing")
         problem(t, d.get("/artifacts/" + first["result"]), 404, "missing", "was removed")
         t.equal(d.get("/artifacts/" + second["result"]).status, 200)
         graph = d.get("/artifacts/%s/lineage" % second["result"]).json()
         t.equal([(n["id"], n.get("removed")) for n in graph["nodes"] if n["type"] == "artifact"],
                 [(second["result"], None), (first["result"], True)])
-        while blobs() > before - 2 and time.monotonic() < end:
-            time.sleep(0.05)
-        t.true(blobs() <= before - 2, "their contents are gone: %d of %d are left" % (blobs(), before))
+        until(t, "their contents are gone", lambda: blobs() <= before - 2)
         t.equal([a["artifact_id"] for a in d.get("/artifacts").json()["artifacts"]], [second["result"]])
 
 
@@ -341,7 +338,7 @@ def test_a_resumed_execution_has_what_it_had_put(t):
         d.process.kill()
         d.process.wait()
     with Daemon(t) as d:
-        e = until(t, "it ends", lambda: (lambda x: x if x["status"] != "running" else None)(d.get("/executions/%s?wait_ms=5000" % execution).json()), 30)
+        e = until(t, "it ends", lambda: (lambda x: x if x["status"] != "running" else None)(d.get("/executions/%s?wait_ms=5000" % execution).json()))
         t.equal(e["status"], "completed", e)
         t.equal([a["id"] for a in e["artifacts"]][::1 if e["artifacts"][0]["name"] == "before" else -1], e["result"])
         t.equal(sorted(a["name"] for a in d.get("/artifacts").json()["artifacts"]), ["after", "before"])

@@ -161,9 +161,9 @@ def test_the_official_sdk_does_not_ask_where_nobody_is(t):
 
 
 def test_a_call_that_is_asked_does_not_run_out_of_its_time(t):
-    t.file("caisson.json", json.dumps({"mcpServers": {"plain": dict(plain(), timeout_ms=700)}}))
+    t.file("caisson.json", json.dumps({"mcpServers": {"plain": dict(plain(), timeout_ms=4000)}}))
     status, seen = t.on_a_terminal(
-        "run", "-e", "console.log('before'); setTimeout(() => console.log('meanwhile'), 1500); "
+        "run", "-e", "console.log('before'); setTimeout(() => console.log('meanwhile'), 6000); "
         "return await tools.plain.ask(%s)" % json.dumps(form(a={"type": "string"})),
         answers=[("a: ", ""), ("meanwhile\r\n", ""), ("a: ", "late\n"), ("accept?", "\n")])
     t.equal(status, 0, "exit status")
@@ -173,7 +173,7 @@ def test_a_call_that_is_asked_does_not_run_out_of_its_time(t):
 def test_the_clock_of_the_execution_goes_on(t):
     t.file("caisson.json", json.dumps({"mcpServers": {"plain": plain()}}))
     status, seen = t.on_a_terminal(
-        "run", "--timeout", "2", "-e", "return await tools.plain.ask(%s)" % json.dumps(form(a={"type": "string"})),
+        "run", "--timeout", "8", "-e", "return await tools.plain.ask(%s)" % json.dumps(form(a={"type": "string"})),
         answers=[("a: ", "")])
     t.equal(status, 4, "exit status")
     t.has(seen, "the question is withdrawn")

@@ -8,7 +8,8 @@ import sys
 import time
 
 from mcp_wire import Lines, call, text
-from resting import HERE, problem, until
+from harness import until
+from resting import HERE, problem
 from serving import Daemon, make_key
 
 COUNTING = os.path.join(HERE, "servers", "counting.py")
@@ -241,10 +242,10 @@ def test_it_outlives_the_process_and_trusts_no_row(t):
 
 
 def test_it_is_good_for_a_while_and_for_so_much(t):
-    with Daemon(t, "--cache.ttl", "1s", "--cache.memory", "200K") as d:
+    with Daemon(t, "--cache.ttl", "6s", "--cache.memory", "200K") as d:
         first = d.run("return 1")
         known(t, d.run("return 1"), first)
-        time.sleep(1.1)
+        time.sleep(6.1)
         ran(t, d.run("return 1"), "too old")
     with Daemon(t, "--cache.ttl", "5m", "--cache.memory", "200K") as d:
         answers = [d.run("return 'x'.repeat(3000) + %d" % i) for i in range(40)]
@@ -268,7 +269,8 @@ def test_it_can_be_switched_off_while_it_runs(t):
 
 
 def test_results_of_tools_are_kept_where_the_policy_says_so(t):
-    options = counting(t, policy={"cache": [{"tool": "counting/pl*", "ttl_s": 1}, {"tool": "counting/set", "ttl_s": 60}]})
+    options = counting(t, policy={"cache": [{"tool": "counting/pl*", "ttl_s": 600}, {"tool": "counting/set", "ttl_s": 600},
+                                         {"tool": "counting/brief", "ttl_s": 1}]})
     key = make_key(t, "b", "--tenant", "tb")
     code = "return (await counting.%s({ a: 1, b: 2 })).count"
     with Daemon(t, *options) as d:
@@ -284,8 +286,10 @@ def test_results_of_tools_are_kept_where_the_policy_says_so(t):
         t.equal(d.post("/executions", {"code": code % "plain"}, key=key).json()["result"], 5, "another tenant")
         counts = [d.run("return (await counting.read({ a: 1 })).count", cache="refresh")["result"] for _ in range(2)]
         t.equal(counts, [6, 7], "a tool that the policy does not name")
+        t.equal(d.run(code % "brief")["result"], 8, "for a second")
         time.sleep(1.1)
-        t.equal(d.run(code % "plain")["result"], 8, "too old")
+        t.equal(d.run(code % "brief")["result"], 9, "too old")
+        t.equal(d.run(code % "plain")["result"], 3, "not too old")
         large = "return (await counting.set({ bytes: 200000 })).fill.length"
         t.equal([d.run(large, limits={"json_depth": n})["calls"][0].get("cached") for n in (90, 91)], [None, True], "a large one")
     for policy, says in (({"cache": {}}, "list"), ({"cache": [{"tool": "x/*"}]}, "ttl_s"), ({"cache": [{"ttl_s": 5}]}, "tool"),

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from harness import table
+from harness import PATIENCE, table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = os.path.join(HERE, "peers")
@@ -19,7 +19,7 @@ def tool(t, name):
     return os.path.join(os.path.dirname(t.binary), "tests", name)
 
 
-def probe(t, *actions, server, patience=60, env=None):
+def probe(t, *actions, server, patience=2 * PATIENCE, env=None):
     """Events of one run of mcp_probe."""
     if not os.path.exists(tool(t, "mcp_probe")):
         t.skip("mcp_probe is not built")
@@ -57,7 +57,7 @@ def alive(pid):
 
 
 def gone(t, pid):
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + PATIENCE
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     t.true(not alive(pid), "process %d is still there" % pid)
@@ -97,7 +97,7 @@ def test_the_official_everything_server(t):
 def test_the_official_everything_server_asks_and_is_answered(t):
     e = official(t, "everything", "--elicit", '{"action":"accept","content":{"name":"Ada"}}', "--sample",
                  '{"role":"assistant","content":{"type":"text","text":"sampled"},"model":"m"}', "connect", "listed", "1",
-                 "sleep", "300", "call", "trigger-sampling-request", '{"prompt":"x"}', "call",
+                 "sleep", "2000", "call", "trigger-sampling-request", '{"prompt":"x"}', "call",
                  "trigger-elicitation-request", "{}")
     t.has(json.dumps(some(e, "done")[0]), "sampled")
     t.has(json.dumps(some(e, "done")[1]), "Ada")
@@ -158,7 +158,7 @@ def test_a_plain_server_is_used_and_closed(t):
     t.equal(text(last(e, "done")), '{"a": [1, 2]}')
     info = last(e, "info")
     t.equal((info["state"], info["protocol"], info["name"]), ("ready", "2025-11-25", "nasty plain"))
-    t.true(last(e, "closed")["ms"] < 1500, "closing took %d ms" % last(e, "closed")["ms"])
+    t.true(last(e, "closed")["ms"] < 2000, "closing took %d ms" % last(e, "closed")["ms"])
     gone(t, info["pid"])
 
 
@@ -174,10 +174,10 @@ def test_a_flood_of_notifications_does_not_stop_calls(t):
 
 
 def test_a_server_that_hangs_costs_the_call_alone(t):
-    e = nasty(t, "hang", "connect", "call", "echo", "{}", "sleep", "100", "info", options=("--timeout", "300"))
+    e = nasty(t, "hang", "connect", "call", "echo", "{}", "said", "cancelled", "info", options=("--timeout", "300"))
     done = last(e, "done")
     t.equal((done["code"], done["retryable"]), ("LIMIT", True))
-    t.true(250 <= done["ms"] < 2000, "it took %d ms" % done["ms"])
+    t.true(250 <= done["ms"] < 20000, "it took %d ms" % done["ms"])
     t.equal(last(e, "info")["state"], "ready")
     t.has(last(e, "info")["stderr"], "cancelled")
 
@@ -201,7 +201,7 @@ def test_answers_to_others_are_not_taken(t):
 
 
 def test_nothing_but_garbage_ends_the_server(t):
-    e = nasty(t, "garbage-only", "connect", "sleep", "500", "info", options=("--backoff", "10000"))
+    e = nasty(t, "garbage-only", "connect", "state", "waiting", "info", options=("--backoff", "60000"))
     t.has(last(e, "info")["error"], "no messages of the protocol")
     t.equal(last(e, "info")["state"], "waiting")
 
@@ -266,7 +266,7 @@ def test_calls_of_a_server_that_dies_fail_and_the_next_one_starts_it(t):
     t.equal(text(done[-1]), '{"x": 2}')
 
 
-@table([("ignore-eof", 2000, 3500), ("deaf", 4000, 6000)])
+@table([("ignore-eof", 2000, 4000), ("deaf", 4000, 30000)])
 def test_a_server_that_stays_is_ended(t, mode, least, most):
     e = nasty(t, mode, "connect", "info")
     took = last(e, "closed")["ms"]
@@ -275,15 +275,15 @@ def test_a_server_that_stays_is_ended(t, mode, least, most):
 
 
 def test_grandchildren_do_not_stay(t):
-    e = nasty(t, "spawn-grandchild", "connect", "sleep", "100", "info")
+    e = nasty(t, "spawn-grandchild", "connect", "said", "grandchild", "info")
     words = last(e, "info")["stderr"].split()
     grandchild = int(words[words.index("grandchild") + 1])
     gone(t, grandchild)
-    t.true(last(e, "closed")["ms"] < 1500, "closing took %d ms" % last(e, "closed")["ms"])
+    t.true(last(e, "closed")["ms"] < 2000, "closing took %d ms" % last(e, "closed")["ms"])
 
 
 def test_stderr_is_drained_and_its_end_kept(t):
-    e = nasty(t, "stderr-flood", "connect", "call", "echo", '{"x":1}', "info")
+    e = nasty(t, "stderr-flood", "connect", "call", "echo", '{"x":1}', "said", "the last line", "info")
     t.equal(text(last(e, "done")), '{"x": 1}')
     kept = last(e, "info")["stderr"]
     t.true(60000 < len(kept) <= 65536, "%d bytes were kept" % len(kept))
@@ -299,7 +299,7 @@ def test_a_server_that_does_not_read_loses_its_connection(t):
 
 
 def test_progress_extends_the_deadline(t):
-    e = nasty(t, "slow-progress", "connect", "call", "echo", '{"x":1}', options=("--timeout", "400"), argument=("10",))
+    e = nasty(t, "slow-progress", "connect", "call", "echo", '{"x":1}', options=("--timeout", "3000"), argument=("10",))
     t.equal(text(last(e, "done")), '{"x": 1}')
     t.equal(len(some(e, "progress")), 10)
 
@@ -322,7 +322,7 @@ def test_a_server_that_closes_its_output_is_ended(t):
 
 
 def test_cancelling_reaches_the_server(t):
-    e = nasty(t, "cancelled", "connect", "cancel", "echo", "{}", "50", "sleep", "400", "call", "echo", '{"x":1}', "info")
+    e = nasty(t, "cancelled", "connect", "cancel", "echo", "{}", "50", "sleep", "400", "call", "echo", '{"x":1}', "said", "cancelled", "info")
     t.equal([text(d) for d in some(e, "done")], ['{"x": 1}'])
     t.has(last(e, "info")["stderr"], "cancelled")
 

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from harness import table
+from harness import PATIENCE, table
 
 CLAUDE_DESKTOP = """{
   "globalShortcut": "",
@@ -288,7 +288,7 @@ def test_changes_at_the_same_time_are_all_there(t):
     t.file("m.json", "{}")
     argv = [[t.binary, "add", "s%d" % i, "http://a", "-c", "m.json"] for i in range(16)]
     running = [subprocess.Popen(a, env=t.env, cwd=t.dir, stdout=subprocess.DEVNULL) for a in argv]
-    t.equal([p.wait(60) for p in running], [0] * 16, "statuses")
+    t.equal([p.wait(2 * PATIENCE) for p in running], [0] * 16, "statuses")
     t.equal(sorted(json.loads(t.read("m.json"))["mcpServers"]), sorted("s%d" % i for i in range(16)), "servers")
 
 

@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 
-from resting import begin, problem, raw, until
+from harness import PATIENCE, until
+from resting import begin, problem, raw
 from serving import Daemon, children_of, make_key
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,14 +23,14 @@ const t = Date.now(), dice = Math.random();
 console.log("began");
 const a = await effects.add({ key: "a" });
 await pause(20);
-const b = await effects.%s({ key: "b", before: %d, after: %d });
+const b = await effects.%s({ key: "b", gate: true });
 await pause(10);
 return { a: a.value, b: b.value, t, dice, took: Date.now() - t };
 """
 CAREFUL = """
 const a = await effects.add({ key: "a" });
 try {
-    await effects.charge({ key: "b", after: 1500 });
+    await effects.charge({ key: "b", after: 60000 });
     return "charged";
 } catch (e) {
     return e.name + ": " + e.message;
@@ -38,7 +39,7 @@ try {
 
 
 def world(t, **more):
-    """A server that counts its effects; returns how often something was done."""
+    """A server that counts its effects; returns how often something was done. The second call of STEPS waits for the gate."""
     path = os.path.join(t.dir, "effects")
     t.file("caisson.json", json.dumps({"mcpServers": dict({
         "effects": {"command": sys.executable, "args": [SERVER, path]}}, **more)}))
@@ -49,6 +50,10 @@ def world(t, **more):
         with open(path) as f:
             return sum(line.split()[:2] == [tool, key] for line in f)
     return count
+
+
+def open_gate(t):
+    t.file("effects.go", "")
 
 
 def kill(t, d):
@@ -62,16 +67,16 @@ def alive():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def ended(t, d, execution, patience=15, **more):
+def ended(t, d, execution, **more):
     def look():
         e = d.get("/executions/" + execution, **more).json()
         return e if e["status"] not in ("running", "awaiting_approval") else None
-    return until(t, "the end of " + execution, look, patience)
+    return until(t, "the end of " + execution, look)
 
 
 def asked(t, d, execution, **more):
     """The question that it waits with, and its card."""
-    found = until(t, "the question", lambda: d.get("/executions/" + execution, **more).json().get("approval"), 30)
+    found = until(t, "the question", lambda: d.get("/executions/" + execution, **more).json().get("approval"))
     return d.get("/approvals/" + found["id"], **more).json()
 
 
@@ -92,14 +97,6 @@ def database(t):
     return sqlite3.connect(glob.glob(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "*.db"))[0])
 
 
-def is_sent(t, execution, tool):
-    """Is it on record that the tool is called? Names stand there with their length, which they have not in the program."""
-    db = database(t)
-    parts = db.execute("SELECT part FROM journals WHERE execution = ?", (execution,)).fetchall()
-    db.close()
-    return any(len(tool).to_bytes(4, "little") + tool.encode() in part for part, in parts)
-
-
 def events(t, execution):
     db = database(t)
     found = [json.loads(row[0]) for row in db.execute("SELECT entry FROM ledger WHERE execution = ? ORDER BY seq", (execution,))]
@@ -111,16 +108,18 @@ def replayed(t, d, execution):
     answer = d.post("/executions/%s/replay" % execution, {})
     t.equal(answer.status, 200, "replay: %s" % answer)
     t.equal(answer.json()["same"], True, "replay: %s" % answer)
+    t.equal(answer.json()["journal_verified"], True, "the journal is the one that the ledger knows")
 
 
 def test_it_goes_on_at_the_call_where_it_stood(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
+        execution = begin(t, d, STEPS % "add", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
         time.sleep(0.3)
         kill(t, d)
     t.equal((count("add", "a"), count("add", "b")), (1, 0), "effects before")
+    open_gate(t)
     with Daemon(t) as d:
         e = ended(t, d, execution)
         t.equal(e["status"], "completed")
@@ -145,13 +144,15 @@ for (let i = 0; i < 6; i++) {
 }
 return { out, dice: Math.random(), at: Date.now() };
 """
+    done = lambda: sum(count("add", "k%d" % i) > 0 for i in range(6))
     with Daemon(t) as d:
         execution = begin(t, d, code, durable=True)
-        time.sleep(0.4)
+        until(t, "a call", done)
         kill(t, d)
     for _ in range(3):
+        before = done()
         with Daemon(t) as d:
-            time.sleep(0.4)
+            until(t, "one call more", lambda: done() > before)
             kill(t, d)
     with Daemon(t) as d:
         e = ended(t, d, execution)
@@ -164,11 +165,11 @@ return { out, dice: Math.random(), at: Date.now() };
 def test_of_two_that_start_one_goes_on_with_it(t):
     count = world(t)
     with Daemon(t) as d:
-        executions = [begin(t, d, STEPS.replace('"a"', '"a%d"' % i).replace('"b"', '"b%d"' % i) % ("add", 1500, 0), durable=True)
+        executions = [begin(t, d, STEPS.replace('"a"', '"a%d"' % i).replace('"b"', '"b%d"' % i) % "add", durable=True)
                       for i in range(4)]
-        until(t, "the first calls", lambda: all(count("add", "a%d" % i) for i in range(4)))
-        time.sleep(0.2)
+        until(t, "the second calls", lambda: all(count("begun", "b%d" % i) for i in range(4)))
         kill(t, d)
+    open_gate(t)
     with Daemon(t) as d, Daemon(t) as other:
         for execution in executions:
             t.equal(ended(t, d, execution)["status"], "completed")
@@ -181,10 +182,11 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
     count = world(t)
     with Daemon(t) as d:
         began = second()
-        execution = begin(t, d, STEPS % ("charge", 2000, 0), durable=True)
-        until(t, "that it is sent", lambda: is_sent(t, execution, "charge"))
+        execution = begin(t, d, STEPS % "charge", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
     t.equal(count("charge", "b"), 0, "effects before")
+    open_gate(t)
     with Daemon(t) as d:
         q = asked(t, d, execution)
         card = q["card"]
@@ -193,7 +195,7 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
         t.has(q["why"], q["sent_at"])
         call = card["call"]
         t.equal((call["server"], call["tool"], call["number"], call["arguments"]),
-                ("effects", "charge", 2, {"key": "b", "before": 2000, "after": 0}), "call")
+                ("effects", "charge", 2, {"key": "b", "gate": True}), "call")
         t.true(began <= call["sent_at"][:19] <= second(), "it was sent at %s, after %s" % (call["sent_at"], began))
         t.equal(card["answers"], ["once", "deny"], "answers")
         t.equal(hours(q), 24, "hours it waits")
@@ -206,10 +208,10 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
         listed = d.get("/executions?status=awaiting_approval").json()["executions"]
         t.equal([row["execution_id"] for row in listed], [execution], "listed")
         kill(t, d)
-    with Daemon(t) as d:
+    with Daemon(t, "--server.grace", "%ds" % (10 * PATIENCE)) as d:
         t.equal(asked(t, d, execution), q, "the same question")
         d.stop()
-        t.equal(d.wait(5), 0)  # nobody waits for people then
+        t.equal(d.wait(), 0)  # nobody waits for people then
     with Daemon(t) as d:  # it is asked until it is answered
         t.equal(asked(t, d, execution), q, "the same question")
         t.equal(d.post("/executions/%s/decision" % execution, {"answer": "retry"}).status, 404, "there is one place to answer")
@@ -235,9 +237,10 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
 def test_it_may_be_answered_while_nothing_runs(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("charge", 0, 1500), durable=True)
-        until(t, "the effect", lambda: count("charge", "b"))
+        execution = begin(t, d, STEPS % "charge", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
+    open_gate(t)
     with Daemon(t) as d:
         q = asked(t, d, execution)
         kill(t, d)
@@ -252,10 +255,10 @@ def test_it_may_be_answered_while_nothing_runs(t):
     t.has(seen, "[y] yes, send it again")
     for key in "sat":
         t.lacks(seen, "[%s]" % key)
-    t.equal(count("charge", "b"), 1, "effects before")
+    t.equal(count("charge", "b"), 0, "effects before")
     with Daemon(t) as d:
         e = ended(t, d, execution)
-        t.equal((e["status"], count("charge", "b")), ("completed", 2), "outcome")
+        t.equal((e["status"], count("charge", "b")), ("completed", 1), "outcome")
     t.equal([entry["event"] for entry in events(t, execution)].count("approval.asked"), 1, "questions")
 
 
@@ -302,13 +305,14 @@ def test_whatever_else_a_person_is_asked_about_it_is_one_question(t):
 def test_each_of_several_is_a_question_and_all_go_with_their_execution(t):
     count = world(t)
     code = """
-const one = (key) => effects.charge({ key, after: 5000 }).then(() => "yes", (e) => e.name);
+const one = (key) => effects.charge({ key, gate: true }).then(() => "yes", (e) => e.name);
 return await Promise.all(["a", "b", "c"].map((k) => one(inputs.name + k)));
 """
     with Daemon(t) as d:
         executions = {name: begin(t, d, code, durable=True, inputs={"name": name}) for name in "xy"}
-        until(t, "the effects", lambda: all(count("charge", name + k) for name in "xy" for k in "abc"))
+        until(t, "the calls", lambda: all(count("begun", name + k) for name in "xy" for k in "abc"))
         kill(t, d)
+    open_gate(t)
     with Daemon(t) as d:
         def open_ones(name):
             listed = d.get("/approvals?state=pending&execution_id=" + executions[name]).json()["approvals"]
@@ -324,7 +328,7 @@ return await Promise.all(["a", "b", "c"].map((k) => one(inputs.name + k)));
         t.equal(d.request("DELETE", "/executions/" + executions["y"]).json()["status"], "cancelled", "status")
         for q in left.values():
             problem(t, say(d, q, "once"), 409, "conflict", "withdrawn")
-    t.equal([count("charge", name + k) for name in "xy" for k in "abc"], [2, 1, 1, 1, 1, 1], "effects")
+    t.equal([count("charge", name + k) for name in "xy" for k in "abc"], [1, 0, 0, 0, 0, 0], "effects")
 
 
 def test_a_server_that_is_down_is_asked_about_and_called_when_it_is_back(t):
@@ -333,16 +337,19 @@ def test_a_server_that_is_down_is_asked_about_and_called_when_it_is_back(t):
     t.file("start", "#!/bin/sh\n[ -e %s ] && exit 1\nexec %s %s %s\n" % (away, sys.executable, SERVER, os.path.join(t.dir, "effects")))
     t.file("caisson.json", json.dumps({"mcpServers": {"effects": {"command": "/bin/sh", "args": [os.path.join(t.dir, "start")]}}}))
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("charge", 0, 1500), durable=True)
-        until(t, "the effect", lambda: count("charge", "b"))
+        execution = begin(t, d, STEPS % "charge", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
+        until(t, "what it offers on the disk", lambda: os.path.exists(
+            os.path.join(t.env["XDG_DATA_HOME"], "caisson", "catalogue", "effects.json")))
         kill(t, d)
+    open_gate(t)
     t.file("away", "")
     with Daemon(t) as d:
         q = asked(t, d, execution)
         os.unlink(away)
         t.equal(say(d, q, "once").status, 200)
-        e = ended(t, d, execution, 40)
-        t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 2, 1), "outcome of %s" % e)
+        e = ended(t, d, execution)
+        t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 1, 1), "outcome of %s" % e)
 
 
 def test_what_cannot_be_sent_again_is_not_asked_about(t):
@@ -363,7 +370,7 @@ def test_what_cannot_be_sent_again_is_not_asked_about(t):
         t.file("caisson.json", json.dumps(config))
         t.file("policy.json", json.dumps({"tools": policy}))
         with Daemon(t, "--policy", path) as d:
-            e = ended(t, d, execution, 30)
+            e = ended(t, d, execution)
             t.equal((e["status"], [c["status"] for c in e["calls"]]), ("completed", ["ok", "error"]), "outcome of %s" % e)
             t.has(e["result"], "not known whether this call took effect")
             t.has(e["result"], why)
@@ -375,12 +382,12 @@ def test_what_cannot_be_sent_again_is_not_asked_about(t):
 def test_what_has_happened_fails_in_the_program_if_somebody_says_so(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, CAREFUL, durable=True, timeout_ms=1900)
+        execution = begin(t, d, CAREFUL, durable=True, timeout_ms=6000)
         until(t, "the effect", lambda: count("charge", "b"))
         kill(t, d)
     with Daemon(t) as d:
         asked(t, d, execution)
-        time.sleep(2)  # its clock stands still
+        time.sleep(6)  # its clock stands still
         t.equal(say(d, asked(t, d, execution), "deny", reason="I saw it").status, 200)
         e = ended(t, d, execution)
         t.equal(e["status"], "completed")
@@ -410,7 +417,7 @@ def test_only_those_who_may_approve_decide_and_only_in_their_tenant(t):
 
 def test_the_same_key_finds_it_after_a_restart(t):
     count = world(t)
-    body = {"code": STEPS % ("add", 800, 0), "durable": True}
+    body = {"code": STEPS % "add", "durable": True}
     headers = {"Idempotency-Key": "once"}
     with Daemon(t) as d:
         def ask():
@@ -420,10 +427,10 @@ def test_the_same_key_finds_it_after_a_restart(t):
                 pass
         thread = threading.Thread(target=ask)
         thread.start()
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.2)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
         thread.join()
+    open_gate(t)
     with Daemon(t) as d:
         def again():
             answer = d.post("/executions", body, headers=headers)
@@ -441,7 +448,7 @@ def test_it_takes_its_session_along(t):
 state.n = (state.n ?? 0) + 1;
 await writeFile("/workspace/one.txt", "1");
 await effects.add({ key: "a" });
-await effects.add({ key: "b", before: 800 });
+await effects.add({ key: "b", gate: true });
 state.n += 10;
 return [state.n, await readFile("/workspace/one.txt", "utf8")];
 """
@@ -450,9 +457,9 @@ return [state.n, await readFile("/workspace/one.txt", "utf8")];
         session = d.post("/sessions", {}).json()["session_id"]
         t.equal(d.run("state.n = 5; return 0", session_id=session)["status"], "completed")
         execution = begin(t, d, code, durable=True, session_id=session)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.2)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
+    open_gate(t)
     with Daemon(t) as d:
         e = ended(t, d, execution)
         t.equal((e["status"], e["result"], e["session_id"]), ("completed", [16, "1"], session), "outcome of %s" % e)
@@ -464,11 +471,12 @@ return [state.n, await readFile("/workspace/one.txt", "utf8")];
 def test_a_sigterm_leaves_it_for_the_next_one(t):
     count = world(t)
     with Daemon(t, "--server.grace", "300ms") as d:
-        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
+        execution = begin(t, d, STEPS % "add", durable=True)
         lost = begin(t, d, "await new Promise((r) => setTimeout(r, 20000))")
-        until(t, "the first call", lambda: count("add", "a"))
+        until(t, "the second call", lambda: count("begun", "b"))
         d.stop()
         t.equal(d.wait(), 0)
+    open_gate(t)
     with Daemon(t) as d:
         t.equal(d.get("/executions/" + lost).json()["status"], "cancelled")
         e = ended(t, d, execution)
@@ -478,10 +486,12 @@ def test_a_sigterm_leaves_it_for_the_next_one(t):
 def test_whoever_hangs_up_does_not_end_it(t):
     count = world(t)
     with Daemon(t) as d:
-        body = json.dumps({"code": STEPS % ("add", 300, 0), "durable": True}).encode()
+        body = json.dumps({"code": STEPS % "add", "durable": True}).encode()
         with socket.create_connection((d.host, d.port)) as s:
             s.sendall(raw("POST", "/executions", body))
-            until(t, "the first call", lambda: count("add", "a"))
+            until(t, "the second call", lambda: count("begun", "b"))
+        time.sleep(0.3)  # that the connection is gone is noticed
+        open_gate(t)
         until(t, "its end", lambda: d.get("/executions?status=completed").json()["executions"])
         t.equal(count("add", "b"), 1, "effects")
 
@@ -497,9 +507,8 @@ def test_what_cannot_go_on_is_refused_at_once(t):
 def test_a_journal_that_is_damaged_is_an_execution_that_is_lost(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.2)
+        execution = begin(t, d, STEPS % "add", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
     db = database(t)
     rows = db.execute("SELECT rowid, part FROM journals WHERE execution = ? ORDER BY 1", (execution,)).fetchall()
@@ -520,9 +529,8 @@ def test_calls_after_a_restart_are_judged_by_the_policy_of_then(t):
     count = world(t)
     path = t.file("policy.json", json.dumps({"tools": {}}))
     with Daemon(t, "--policy", path) as d:
-        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.2)
+        execution = begin(t, d, STEPS % "add", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
     t.file("policy.json", json.dumps({"tools": {"deny": ["effects/add"]}}))
     with Daemon(t, "--policy", path) as d:
@@ -534,9 +542,8 @@ def test_calls_after_a_restart_are_judged_by_the_policy_of_then(t):
 def test_a_server_that_is_gone_after_a_restart_is_an_error_of_its_call(t):
     count = world(t)
     with Daemon(t) as d:
-        execution = begin(t, d, STEPS % ("add", 1500, 0), durable=True)
-        until(t, "the first call", lambda: count("add", "a"))
-        time.sleep(0.2)
+        execution = begin(t, d, STEPS % "add", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
     t.file("caisson.json", json.dumps({"mcpServers": {}}))
     with Daemon(t) as d:

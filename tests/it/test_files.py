@@ -50,7 +50,7 @@ def test_what_a_guest_leaves_cannot_hurt_the_caller(t, name, code):
     os.mkdir(t.dir + "/ws")
     done = t.run(code + "; echo kept >kept.txt; exit 0", "--workspace", t.dir + "/ws", language="bash")
     t.true(done.status in (0, 1, 3), "status %d: %s" % (done.status, done.err))
-    t.true(done.seconds < 15, "took %.1f s" % done.seconds)
+    t.true(done.seconds < 60, "took %.1f s" % done.seconds)
     for root, dirs, files in os.walk(t.dir + "/ws"):
         for n in dirs + files:
             path = os.path.join(root, n)

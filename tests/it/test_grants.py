@@ -3,7 +3,7 @@
 import json
 
 from approving import Later, answer, keys, pending
-from guarding import RISKY, Waiting, asked, entries, office, shown
+from guarding import RISKY, Waiting, asked, entries, office, patient, shown
 from serving import Daemon
 from test_approvals_mcp import client, start
 
@@ -36,7 +36,7 @@ class Asker:
         return card
 
     def free(self, what, code, **request):
-        done = self.start(code, **request).get(20)
+        done = self.start(code, **request).get()
         self.t.equal(done["status"], "completed", "%s: it needs nobody" % what)
 
     def asked(self, what, code, **request):
@@ -152,9 +152,8 @@ def test_the_arguments_of_an_answer_are_those_of_the_call(t):
 
 
 def test_four_eyes_are_those_of_when_it_was_asked(t):
-    off, high = '{"approvals": {"four_eyes": "off"}}', '{"approvals": {"four_eyes": "high"}}'
-    t.file("off.json", off)
-    t.file("high.json", high)
+    for word in ("off", "high"):
+        t.file(word + ".json", json.dumps(patient({"approvals": {"four_eyes": word}})))
     for mine, yours in (("high.json", "off.json"), ("off.json", "high.json")):
         with Waiting(t, RISKY, "--policy", mine, "--input", '{"by": 2}') as w:
             done = t.caisson("approve", w.asked(), "--yes", "--policy", yours)
@@ -168,13 +167,13 @@ def test_four_eyes_are_those_of_when_it_was_asked(t):
 
 
 def test_always_is_for_the_one_who_asked_and_not_for_an_agent(t):
-    t.file("policy.json", json.dumps({"approvals": {"timeout_s": 20}}))
+    options = ["--policy", t.file("patient.json", json.dumps(patient()))]
     with Waiting(t, RISKY, "--input", '{"by": 2}') as w:
         w.answer("approve", "--yes", "--always")
         t.equal(w.end().status, 0, "the first")
     again = t.caisson("run", "--input", '{"by": 3}', "-e", RISKY)
     t.equal(again.status, 0, "again: %s" % again)
-    with client(t, "old", "stdio", [], capabilities=json.dumps({"roots": {}})) as c:
+    with client(t, "old", "stdio", options, capabilities=json.dumps({"roots": {}})) as c:
         start(c, RISKY)
         waits = asked(t)[0]
         t.equal(shown(t, waits)["actor_type"], "agent", "who asks")

@@ -1,11 +1,10 @@
 """A person decides, at the terminal: `caisson approvals`, `approve`, `deny`, and the question in place of `caisson run`."""
 
 import json
-import threading
-import time
 
-from guarding import RISKY, Waiting, asked, at_once, entries, office, pending, shown
-from resting import begin, until
+from guarding import RISKY, Waiting, asked, at_once, entries, office, patient, pending, shown
+from harness import until
+from resting import begin
 from serving import Daemon, make_key
 from test_durable import ended, kill
 
@@ -16,7 +15,7 @@ KEY = "answer: "
 
 
 def policy(t, content):
-    return "--policy", t.file("policy.json", json.dumps(content))
+    return "--policy", t.file("policy.json", json.dumps(patient(content)))
 
 
 # --- in place, and beside ---
@@ -60,25 +59,17 @@ def test_a_key_that_is_none_says_which_there_are(t):
 def test_an_open_card_notices_what_happens_elsewhere(t):
     for verb, options, word in (("approve", ("--yes",), "approved"), ("deny", ("--reason", "not like this"), "denied")):
         with Waiting(t, RISKY, *BY_TWO) as w:
-            approval, when = w.asked(), []
-
-            def elsewhere():
-                time.sleep(1.5)
-                t.caisson(verb, approval, *options)
-                when.append(time.monotonic())
-            other = threading.Thread(target=elsewhere, daemon=True)
-            other.start()
-            status, seen = t.on_a_terminal("approve", approval, env=PLAIN)
-            ended_at = time.monotonic()
-            other.join(30)
+            approval = w.asked()
+            elsewhere = lambda: t.caisson(verb, approval, *options)
+            # It has minutes; that it ends at all shows that it was noticed.
+            status, seen = t.on_a_terminal("approve", approval, env=PLAIN, answers=[(KEY, elsewhere)])
             t.equal(status, 2, "exit status")
             t.matches(seen, "it is %s already, by local" % word, "the terminal")
-            t.true(ended_at - when[0] < 2, "it noticed after %.1f s" % (ended_at - when[0]))
             w.end()
 
 
 def test_an_open_card_ends_when_its_time_is_over(t):
-    with Waiting(t, RISKY, *BY_TWO, *policy(t, {"approvals": {"timeout_s": 3}})) as w:
+    with Waiting(t, RISKY, *BY_TWO, *policy(t, {"approvals": {"timeout_s": 6}})) as w:
         status, seen = t.on_a_terminal("approve", w.asked(), env=PLAIN)
         t.equal(status, 2, "exit status")
         t.has(seen, "it is expired: nobody answered in time", "the terminal")
@@ -89,31 +80,22 @@ def test_an_open_card_ends_when_its_time_is_over(t):
 
 
 def test_what_waits_says_that_it_does(t):
-    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, {"approvals": {"timeout_s": 4}}), "-e", RISKY, answers=[(KEY, "q")])
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, {"approvals": {"timeout_s": 6}}), "-e", RISKY, answers=[(KEY, "q")])
     t.equal(status, 3, "exit status")
     t.has(seen, "waiting for a person, ", "the terminal")
 
 
 def test_leaving_the_question_leaves_it_to_others(t):
-    def elsewhere():
-        approval = asked(t)[0]
-        time.sleep(1)
-        return t.caisson("approve", approval, "--yes")
-    other = threading.Thread(target=elsewhere, daemon=True)
-    other.start()
-    status, seen = t.on_a_terminal("run", *BY_TWO, "-e", RISKY, answers=[(KEY, "q")], env=PLAIN)
-    other.join(30)
+    elsewhere = lambda: t.caisson("approve", asked(t)[0], "--yes")
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, {}), "-e", RISKY, env=PLAIN,
+                                   answers=[(KEY, "q"), ("It still waits", elsewhere)])
     t.equal(status, 0, "exit status")
     t.matches(seen, "It still waits: 'caisson approve ap_.*42", "the terminal")
 
 
 def test_the_first_answer_wins_wherever_it_is_given(t):
-    def elsewhere():
-        return t.caisson("approve", asked(t)[0], "--yes")
-    other = threading.Thread(target=elsewhere, daemon=True)
-    other.start()
-    status, seen = t.on_a_terminal("run", *BY_TWO, "-e", RISKY, env=PLAIN)
-    other.join(30)
+    elsewhere = lambda: t.caisson("approve", asked(t)[0], "--yes")
+    status, seen = t.on_a_terminal("run", *BY_TWO, *policy(t, {}), "-e", RISKY, env=PLAIN, answers=[(KEY, elsewhere)])
     t.equal(status, 0, "exit status")
     t.matches(seen, "is approved by local", "the terminal")
     t.has(seen, "42", "the terminal")
@@ -130,7 +112,7 @@ def test_approve_shows_it_and_takes_a_key(t):
     t.status(done, 0)
     t.equal(done.out, "42\n", "result")
     t.has(done.err, "caisson approve " + approval, "how to answer")
-    t.matches(done.err, r"waits \d+ s for a person \(HIGH\)", "what it waits for")
+    t.matches(done.err, r"waits \d+ (s|min) for a person \(HIGH\)", "what it waits for")
 
 
 def test_a_person_at_the_terminal_denies_with_a_reason(t):
@@ -170,18 +152,17 @@ def test_of_two_at_once_one_is_first(t):
 def test_what_nobody_answers_is_denied(t):
     done = t.run(RISKY, *BY_TWO, "-o", "json", *policy(t, SOON))
     t.status(done, 3)
-    t.true(done.seconds < 20, "took %.1f s" % done.seconds)
     e = done.json()
     t.equal((e["status"], e["error"]["type"]), ("denied", "permission_error"), "how it ended")
-    t.matches(e["error"]["message"], "nobody", "message")
+    t.has(e["error"]["message"], "nobody answered within 1 s", "message")
     t.equal([r["state"] for r in t.caisson("approvals", "--all", "-o", "json").json()["approvals"]], ["expired"], "state")
     t.equal(pending(t), [], "what waits")
 
 
 def test_what_is_not_recorded_is_denied_at_once(t):
-    done = t.run(RISKY, *BY_TWO, "--no-record")
+    done = t.run(RISKY, *BY_TWO, *policy(t, {}), "--no-record")
     t.status(done, 3)
-    t.true(done.seconds < 10, "took %.1f s" % done.seconds)
+    t.true(done.seconds < 60, "took %.1f s, and an answer has 300" % done.seconds)
 
 
 def test_benign_programs_ask_nobody(t):

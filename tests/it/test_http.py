@@ -4,12 +4,12 @@ import glob
 import json
 import os
 import queue
-import socket
 import subprocess
 import sys
 import threading
 
 from harness import Failed, table
+from peers import listening
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -41,19 +41,27 @@ class Server:
             if address:
                 self.lines.put(line.rstrip("\n"))
 
-    def line(self, patience=20):
+    def line(self, patience=60):
         try:
             return self.lines.get(timeout=patience)
         except queue.Empty:
             raise Failed("the server says nothing; stderr: %s" % "".join(self.errors)[-2000:])
 
     def requests(self):
-        """What our nasty server was sent so far."""
-        found = []
+        """What our nasty server was sent so far: all that it wrote down before it heard of this, and what comes at once."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        found, patience = [], 60
         try:
             while True:
-                found.append(json.loads(self.lines.get(timeout=0.3)))
+                line = self.lines.get(timeout=patience)
+                if line:
+                    found.append(json.loads(line))
+                else:
+                    patience = 0.3
         except queue.Empty:
+            if patience == 60:
+                raise Failed("the server says nothing; stderr: %s" % "".join(self.errors)[-2000:])
             return found
 
     def __enter__(self):
@@ -83,10 +91,11 @@ def modern(t, *options):
     return Server(t, node(t), os.path.join(PEERS, "servers/modern_http.mjs"), *options)
 
 
-def everything(t, port):
+def everything(t):
     path = os.path.join(PEERS, "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
-    return Server(t, node(t), path, "streamableHttp", env={"PORT": str(port)},
-                  address=lambda _: "http://localhost:%d/mcp" % port)
+    server = Server(t, node(t), path, "streamableHttp", env={"PORT": "0"}, address=lambda _: None)
+    server.url = "http://localhost:%d/mcp" % listening(t, server.process)
+    return server
 
 
 def probe_path(t):
@@ -98,7 +107,7 @@ def probe_path(t):
     t.skip("mcp_probe is not built")
 
 
-def probe(t, url, *words, status=0, patience=60):
+def probe(t, url, *words, status=0, patience=180):
     """Events of mcp_probe, by kind."""
     p = subprocess.run([probe_path(t), *words, "--", url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                        env=t.env, timeout=patience)
@@ -122,16 +131,10 @@ def said(done):
     return done["result"]["content"][0]["text"]
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 # Official servers
 
 def test_a_legacy_server_of_the_sdk_answers_calls_in_a_session(t):
-    with everything(t, free_port()) as server:
+    with everything(t) as server:
         events = probe(t, server.url, "connect", "info", "call", "echo", '{"message":"hi"}',
                        "par", "10", "get-sum", '{"a":1,"b":2}', "call", "trigger-long-running-operation",
                        '{"duration":1,"steps":4}')
@@ -154,8 +157,8 @@ def test_a_modern_server_of_the_sdk_answers_calls(t, mode):
 
 def test_a_modern_server_tells_progress_and_changes_of_its_list(t):
     with modern(t) as server:
-        events = probe(t, server.url, "connect", "call", "count", '{"to":3}', "sleep", "300", "call", "grow", "{}",
-                       "listed", "2", "call", "extra", "{}")
+        events = probe(t, server.url, "connect", "call", "count", '{"to":3}', "call", "grow", "{}",
+                       "offers", "extra", "call", "extra", "{}")
         t.equal([e["params"]["progress"] for e in events["progress"]], [1, 2, 3])
         t.true("extra" in events["listed"][-1]["names"], "the new tool is listed")
         t.equal(said(events["done"][-1]), "extra")
@@ -163,15 +166,15 @@ def test_a_modern_server_tells_progress_and_changes_of_its_list(t):
 
 def test_a_cancelled_call_of_a_modern_server_is_cancelled_there(t):
     with modern(t) as server:
-        probe(t, server.url, "connect", "cancel", "wait", "{}", "300", "sleep", "300")
-        t.equal(server.line(5), "cancelled")
+        probe(t, server.url, "connect", "cancel", "wait", "{}", "1500", "sleep", "300")
+        t.equal(server.line(), "cancelled")
 
 
 def test_a_call_that_is_too_slow_is_given_up_at_a_modern_server(t):
     with modern(t) as server:
-        done = call(t, server.url, "wait", "--timeout", "300")
+        done = call(t, server.url, "wait", "--timeout", "1500")
         t.equal(done["code"], "LIMIT")
-        t.equal(server.line(5), "cancelled")
+        t.equal(server.line(), "cancelled")
 
 
 def test_the_era_of_a_server_that_speaks_both_is_the_newer(t):
@@ -200,9 +203,12 @@ def test_an_odd_answer_is_an_answer(t, tool):
 
 def test_a_stream_that_stays_open_after_its_answer_holds_nothing_up(t):
     with nasty(t) as server:
-        done = call(t, server.url, "lingers")
-        t.equal(said(done), "fine")
-        t.true(done["ms"] < 2000, "it took %d ms" % done["ms"])
+        took = []
+        while len(took) < 5 and (not took or took[-1] >= 2000):  # the machine may be busy
+            done = call(t, server.url, "lingers")
+            t.equal(said(done), "fine")
+            took.append(done["ms"])
+        t.true(took[-1] < 2000, "it took %r ms" % took)
 
 
 def test_a_broken_stream_is_taken_up_where_it_was_after_the_time_asked_for(t):
@@ -214,7 +220,7 @@ def test_a_broken_stream_is_taken_up_where_it_was_after_the_time_asked_for(t):
         t.equal(seen[1]["headers"]["last-event-id"], "stream-1")
         t.equal(seen[1]["headers"]["mcp-protocol-version"], "2025-11-25")
         waited = seen[1]["at"] - seen[0]["at"]
-        t.true(0.28 < waited < 3, "it waited %.3f s instead of 0.3 s" % waited)
+        t.true(0.28 < waited < 60, "it waited %.3f s instead of 0.3 s" % waited)
 
 
 def test_questions_of_a_server_are_answered_by_a_request_of_their_own(t):
@@ -303,7 +309,7 @@ def test_tls_and_http_2_are_spoken(t):
     t.env["SSL_CERT_FILE"] = pem + ".crt"
     with modern(t, "reject", "auto", pem) as server:
         events = probe(t, server.url, "connect", "par", "20", "echo", '{"text":"x"}', "call", "count", '{"to":2}',
-                       "call", "big", '{"bytes":2000000}', "cancel", "wait", "{}", "200", "call", "echo", '{"text":"y"}')
+                       "call", "big", '{"bytes":2000000}', "cancel", "wait", "{}", "1500", "call", "echo", '{"text":"y"}')
         t.equal([said(d) for d in events["done"][:20]], ["x"] * 20)
         t.equal(len(events["progress"]), 2)
         t.true(events["done"][21]["bytes"] > 2000000, "the large answer came whole")
@@ -347,9 +353,9 @@ def test_a_bad_answer_is_an_error_that_says_why(t, tool, code, why):
 @table([("slow",), ("too_slow_head",), ("stall_event",)])
 def test_an_answer_that_does_not_come_runs_into_the_deadline(t, tool):
     with nasty(t) as server:
-        events = probe(t, server.url, "--timeout", "700", "connect", "call", tool, "{}", "call", "fine", "{}")
+        events = probe(t, server.url, "--timeout", "2500", "connect", "call", tool, "{}", "call", "fine", "{}")
         t.matches(events["done"][0]["code"], "LIMIT|UPSTREAM", "code")
-        t.true(events["done"][0]["ms"] < 5000, "it took %d ms" % events["done"][0]["ms"])
+        t.true(events["done"][0]["ms"] < 20000, "it took %d ms" % events["done"][0]["ms"])
         t.equal(said(events["done"][1]), "fine")
 
 

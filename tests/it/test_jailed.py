@@ -21,7 +21,7 @@ def change(path, text):
 
 def get(url):
     try:
-        return urllib.request.urlopen(url, timeout=10).read().decode()
+        return urllib.request.urlopen(url, timeout=60).read().decode()
     except urllib.error.HTTPError as e:
         return "%d %s" % (e.code, e.read().decode())
 

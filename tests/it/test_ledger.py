@@ -9,8 +9,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
+from resting import until
 from serving import Daemon, make_key
 
 DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "ledger.md")
@@ -51,6 +51,7 @@ def some_ledger(t, keys=5):
 def test_what_happens_is_on_record(t):
     t.file("caisson.json", '{"mcpServers": {}}')
     t.file("policy.json", "{}")
+    changed = '{"mcpServers": {}, "log": {"level": "debug"}}'
     key = make_key(t, "ci")
     with Daemon(t, "--rate.per_minute", "3") as d:
         session = d.post("/sessions", {}).json()["session_id"]
@@ -59,9 +60,10 @@ def test_what_happens_is_on_record(t):
         t.equal(d.get("/executions", key="csk_0123456789abcdef_" + "x" * 43).status, 401)
         t.equal(d.request("DELETE", "/cache", key=key).status, 403)
         t.equal([d.get("/executions", key=key).status for _ in range(20)][-1], 429)
-        t.file("caisson.json", '{"mcpServers": {}, "log": {"level": "debug"}}')
+        t.file("caisson.json", changed)
         d.process.send_signal(signal.SIGHUP)
-        time.sleep(0.3)
+        until(t, "the new configuration is on record", lambda: hashlib.sha256(changed.encode()).hexdigest() in [
+            e["data"]["hash"] for e in entries(t, "--event", "config.loaded")])
         # While it runs.
         said = fits(t)
         t.equal(said["ok"], True)
@@ -78,7 +80,7 @@ def test_what_happens_is_on_record(t):
             ["0123456789abcdef", key[4:20], None])
     loaded = [e["data"]["hash"] for e in all_of_them if e["event"] == "config.loaded"]
     t.equal(loaded[0], hashlib.sha256(b'{"mcpServers": {}}').hexdigest())
-    t.equal(loaded[-1], hashlib.sha256(b'{"mcpServers": {}, "log": {"level": "debug"}}').hexdigest())
+    t.equal(loaded[-1], hashlib.sha256(changed.encode()).hexdigest())
     t.equal(all_of_them[0]["data"]["name"], "ci")
     t.true(key[21:] not in json.dumps(all_of_them), "the secret is in the ledger")
     # The envelope names the last entry of its execution.

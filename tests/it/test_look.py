@@ -104,7 +104,7 @@ def test_a_daemon_hears_that_somebody_has_looked(t):
         t.equal([row["standing"] for row in rows], ["changed"], "GET /tools")
         t.status(t.caisson("tools", "look", "mail/send_mail", "--accept"), 0)
         until(t, "the daemon to hear of it",
-              lambda: d.get("/tools?server=mail").json()["tools"][0]["standing"] == "known", 10)
+              lambda: d.get("/tools?server=mail").json()["tools"][0]["standing"] == "known", 60)
         done = d.post("/executions", {"code": MAIL, "inputs": {"body": "two"}}).json()
         t.equal(done["status"], "completed", "status")
     t.equal(len(sent()), 2, "mails")

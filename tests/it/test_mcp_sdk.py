@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import batch
 import peers
 from driving import Client, node
 from harness import Failed, table
@@ -50,7 +51,7 @@ def tokens(t, *texts):
     code = ("import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';"
             "console.log(JSON.stringify(JSON.parse(process.argv[1]).map((s) => countTokens(s))));")
     out = subprocess.run([node(t), "--input-type=module", "-e", code, json.dumps(texts)], cwd=peers.PEERS, capture_output=True,
-                         text=True, check=True, timeout=60).stdout
+                         text=True, check=True, timeout=180).stdout
     return json.loads(out)
 
 
@@ -284,8 +285,9 @@ def test_an_unknown_tool_is_an_error_that_names_those_there_are(t):
 
 @EVERY
 def test_progress_and_logs_arrive_while_it_runs(t, _, kind, transport):
+    # The old client drops progress that it reads together with the answer: the answer comes a good while later.
     code = ("console.warn('warned'); for (let i = 1; i <= 3; i++) { caisson.progress(i, 3, `step ${i}`);"
-            " await new Promise((r) => setTimeout(r, 150)); } return 'done'")
+            " await new Promise((r) => setTimeout(r, i < 3 ? 150 : 2500)); } return 'done'")
     with client(t, kind, transport, {}) as c:
         if kind != "modern":
             c.ask("setLoggingLevel", "debug")
@@ -304,12 +306,12 @@ def test_a_long_one_tells_that_it_is_alive(t):
     with client(t, "old", "stdio", {"plain": plain()}) as c:
         code = "await plain.echo({}); await new Promise((r) => setTimeout(r, 2500)); return 1"
         c.result("execute_code", {"code": code}, progress=True)
-        t.true([p for p in c.seen("progress") if re.match(r"1 tool call, \d s$", p["message"])], "progress: %r" % c.seen("progress"))
+        t.true([p for p in c.seen("progress") if re.match(r"1 tool call, \d+ s$", p["message"])], "progress: %r" % c.seen("progress"))
 
 
 def cancelled(t, c, execution):
     """What get_execution says of it, once it is over."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 50
     while time.monotonic() < end:
         answer = json.loads(c.tool("get_execution", execution_id=execution, wait_ms=2000))
         if answer["status"] not in ("running", "waiting"):
@@ -329,7 +331,7 @@ def test_cancelling_ends_the_jail_at_once(t, _, kind, transport):
         t.true("error" in c.wait(number), "it was not cancelled")
         started = time.monotonic()
         t.equal(cancelled(t, c, execution)["status"], "cancelled")
-        t.true(time.monotonic() - started < 5, "it took %.1f s" % (time.monotonic() - started))
+        t.true(time.monotonic() - started < 40, "it took %.1f s" % (time.monotonic() - started))
 
 
 def test_a_client_that_goes_away_takes_its_executions_with_it(t):
@@ -373,27 +375,27 @@ def test_a_client_that_hangs_up_in_the_middle_of_everything_leaves_nothing(t):
         p.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
         p.stdin.flush()
         time.sleep(wait)
-        children = children_of(p.pid)
+        children = batch.births(children_of(p.pid))
         p.stdin.close()
         p.stdin = None
         try:
-            out, err = p.communicate(timeout=30)
+            out, err = p.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             p.kill()
             raise Failed("it does not end: %r" % p.communicate())
         t.log.append("%r\n%s\n%s" % (wait, out.decode()[-3000:], err.decode()[-6000:]))
         t.equal(p.returncode, 0, "status (%s)" % err.decode()[-3000:])
         t.lacks(err.decode(), "Sanitizer")
-        end = time.monotonic() + 3
-        while time.monotonic() < end and [c for c in children if os.path.exists("/proc/%d" % c)]:
+        end = time.monotonic() + 30
+        while time.monotonic() < end and batch.births(pid for pid, _ in children) & children:
             time.sleep(0.05)
-        t.equal([c for c in children if os.path.exists("/proc/%d" % c)], [], "processes that are left")
+        t.equal(batch.births(pid for pid, _ in children) & children, set(), "processes that are left")
 
 
 def test_an_execution_can_be_waited_for_and_read_by_another_client(t):
     peers.configure(t, {})
     with Daemon(t) as d, Client(t, "modern", "http", d.url + "/mcp") as c:
-        begun = d.post("/executions", {"code": "console.log('one'); await new Promise((r) => setTimeout(r, 1500)); console.log('two');"
+        begun = d.post("/executions", {"code": "console.log('one'); await new Promise((r) => setTimeout(r, 5000)); console.log('two');"
                                                "return [1, 2, 3]", "async": True}).json()["execution_id"]
         now = json.loads(c.tool("get_execution", execution_id=begun, wait_ms=0))
         t.equal(now["status"], "running")
@@ -408,7 +410,7 @@ def test_an_execution_can_be_waited_for_and_read_by_another_client(t):
 def test_an_execution_of_another_process_can_be_waited_for(t):
     peers.configure(t, {})
     with Daemon(t) as d, Client(t, "old", "stdio") as c:
-        begun = d.post("/executions", {"code": "await new Promise((r) => setTimeout(r, 1000)); return 'there'", "async": True}).json()
+        begun = d.post("/executions", {"code": "await new Promise((r) => setTimeout(r, 5000)); return 'there'", "async": True}).json()
         t.equal(json.loads(c.tool("get_execution", execution_id=begun["execution_id"], wait_ms=0))["status"], "running")
         done = json.loads(c.tool("get_execution", execution_id=begun["execution_id"], wait_ms=20000))
         t.equal((done["status"], done["result"]), ("completed", "there"))
@@ -530,8 +532,7 @@ def test_a_client_is_told_when_there_are_other_tools(t, _, kind, transport):
     with client(t, kind, transport, {"plain": plain()}) as c:
         before = len(c.ask("listResources")["resources"])
         if kind == "modern":
-            c.send("listen", {"resourcesListChanged": True})
-            time.sleep(0.3)
+            c.ask("listen", {"resourcesListChanged": True})
         c.events.clear()
         c.tool("call_tool", server="plain", tool="echo", arguments={"a": 1})
         t.equal(c.seen("resources changed"), [], "told without reason")
@@ -573,7 +574,7 @@ def test_resources_are_read(t, _, kind, transport):
 
 def test_a_subscriber_hears_of_an_execution_while_it_runs(t):
     peers.configure(t, {})
-    code = "for (let i = 0; i < 5; i++) { console.log(i); await new Promise((r) => setTimeout(r, 300)); }"
+    code = "for (let i = 0; i < 5; i++) { console.log(i); await new Promise((r) => setTimeout(r, 1200)); }"
     with Daemon(t) as d, Client(t, "old", "http", d.url + "/mcp") as c:
         begun = d.post("/executions", {"code": code, "async": True}).json()["execution_id"]
         logs = "caisson://executions/%s/logs" % begun
@@ -666,7 +667,7 @@ def inspect(t, *words, target=None):
     if not os.path.exists(path):
         t.skip("the inspector is not installed: scripts/bootstrap test")
     argv = [node(t), path, "--cli", *target, *words]
-    p = subprocess.run(argv, cwd=t.dir, env=t.env, capture_output=True, text=True, timeout=120)
+    p = subprocess.run(argv, cwd=t.dir, env=t.env, capture_output=True, text=True, timeout=300)
     t.log.append("$ %s\nstatus %d\n%s\n%s" % (" ".join(argv), p.returncode, p.stdout, p.stderr))
     t.equal(p.returncode, 0, "status of the inspector (%s)" % p.stderr[-1500:])
     return json.loads(p.stdout)

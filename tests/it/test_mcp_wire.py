@@ -121,7 +121,7 @@ def test_a_large_message_comes_back_whole(t):
         s.initialize()
         big = "ä" * 2000000
         threading.Thread(target=lambda: s.send(call(1, "test_echo", {"a": big}))).start()
-        t.equal(json.loads(text(s.answer(1, 30)))["a"], big)
+        t.equal(json.loads(text(s.answer(1)))["a"], big)
 
 
 def test_batches_of_their_revision(t):
@@ -160,11 +160,11 @@ def test_a_batch_whose_calls_are_cancelled_is_answered_without_them(t):
 def test_a_cancelled_call_is_not_answered_and_stops(t):
     with lines(t) as s:
         s.initialize()
-        s.send(call(1, "slow_compute", {"seconds": 1}))
+        s.send(call(1, "slow_compute", {"seconds": 3}))
         t.equal(running(s, 2), 1)
         s.send(notification("notifications/cancelled", {"requestId": 1, "reason": "enough"}))
         t.equal(running(s, 3), 0)
-        s.silent(1.2)
+        s.silent(3.2)
         t.equal(text(s.ask(call(1, "slow_compute", {"seconds": 0}))), "It is done.")
 
 
@@ -191,9 +191,11 @@ def test_races_of_answers_and_cancellations(t):
         s.initialize()
         dice, answered = random.Random(4), set()
         for i in range(300):
-            s.send(call(i, "slow_compute", {"seconds": dice.choice([0, 0, 0.002, 0.01])}))
+            # In one piece: some are cancelled before they can have ended, however slow this is.
+            both = [call(i, "slow_compute", {"seconds": dice.choice([0, 0, 0.002, 0.01])})]
             if dice.random() < 0.7:
-                s.send(notification("notifications/cancelled", {"requestId": dice.randint(0, i)}))
+                both.append(notification("notifications/cancelled", {"requestId": dice.randint(0, i)}))
+            s.send(*both)
         s.send(call("last", "slow_compute", {"seconds": 0.5}))
         while True:
             got = s.get()
@@ -213,7 +215,7 @@ def test_the_end_of_input_ends_everything(t):
         s.get()
         started = time.monotonic()
         t.equal(s.end(), 0, "exit status")
-        t.true(time.monotonic() - started < 5, "it took %.1f s" % (time.monotonic() - started))
+        t.true(time.monotonic() - started < 30, "it took %.1f s" % (time.monotonic() - started))
 
 
 def test_a_last_line_without_its_end_is_heard(t):
@@ -221,7 +223,7 @@ def test_a_last_line_without_its_end_is_heard(t):
         s.raw(json.dumps(request(1, "ping")).encode())
         s.p.stdin.close()
         t.equal(s.get()["result"], {})
-        t.equal(s.p.wait(timeout=10), 0)
+        t.equal(s.p.wait(timeout=60), 0)
 
 
 def test_an_id_under_way_is_not_taken_twice(t):
@@ -260,7 +262,7 @@ def test_who_does_not_read_is_not_read_from(t):
             resident = int(f.read().split()[1]) * 4096
         t.true(before < 400, "it has taken %d messages of 100 kB" % before)
         t.true(resident < 400 << 20, "it holds %d MB" % (resident >> 20))
-        t.equal(sorted(s.get(30)["id"] for _ in range(600)), list(range(600)))
+        t.equal(sorted(s.get()["id"] for _ in range(600)), list(range(600)))
 
 
 # --- what is said on the way ---
@@ -476,7 +478,7 @@ def test_nothing_is_told_before_the_client_is_ready(t):
 def test_tasks_of_revision_2025_11_25(t):
     with lines(t) as s:
         s.initialize(capabilities={"elicitation": {}})
-        made = s.ask(call(1, "slow_compute", {"seconds": 0.4}, task={"ttl": 60000}))["result"]["task"]
+        made = s.ask(call(1, "slow_compute", {"seconds": 2}, task={"ttl": 60000}))["result"]["task"]
         t.equal((made["status"], made["ttl"]), ("working", 60000))
         id = {"taskId": made["taskId"]}
         t.equal(s.ask(request(2, "tasks/get", id))["result"]["status"], "working")

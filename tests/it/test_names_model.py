@@ -28,7 +28,7 @@ def test_the_gazetteer_is_the_same_each_time(t):
     for seed in ("1", "2"):
         out = t.file("gazetteer-%s.bin" % seed, "")
         subprocess.run([sys.executable, os.path.join(NAMES, "gazetteer"), packages(t), os.path.join(NAMES, "stop.txt"), out],
-                       check=True, timeout=120, env=dict(os.environ, PYTHONHASHSEED=seed))
+                       check=True, timeout=600, env=dict(os.environ, PYTHONHASHSEED=seed))
         made.append(read(out))
     t.true(made[0] == made[1], "the order of something decides")
     t.equal(len(made[0]), 4 << 19)
@@ -41,9 +41,9 @@ def test_the_model_is_what_its_trainer_makes(t):
         t.skip("the labelled data is not here (../shared/data/pii, or CAISSON_SHARED)")
     if not os.path.exists(os.path.join(build, "build.ninja")):
         t.skip("there is no build/release to make the trainer in")
-    subprocess.run(["cmake", "--build", build, "--target", "train_names", "--", "--quiet"], check=True, timeout=300, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", build, "--target", "train_names", "--", "--quiet"], check=True, timeout=900, stdout=subprocess.DEVNULL)
     model, work = t.file("names.model", ""), os.path.dirname(t.file("work/none", ""))
-    subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "train-names"), "--model", model, "--work", work], check=True, timeout=300,
+    subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "train-names"), "--model", model, "--work", work], check=True, timeout=900,
                    env=dict(os.environ, CAISSON_SHARED=SHARED), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     t.true(read(model) == read(os.path.join(ROOT, "src", "privacy", "names.model")),
            "src/privacy/names.model is not up to date: run scripts/train-names")

@@ -153,7 +153,8 @@ def test_nonsense_at_both_doors_leaves_it_standing(t):
         talker = Talker(d, int(os.environ.get("NONSENSE_SEED", "1")))
         end = time.monotonic() + float(os.environ.get("NONSENSE_SECONDS", "6"))
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            while time.monotonic() < end and d.process.poll() is None:
+            # A busy machine may take all that time for the first few.
+            while (time.monotonic() < end or talker.asked <= 100) and d.process.poll() is None:
                 list(pool.map(talker.talk, range(64)))
         t.log.append("%d requests" % talker.asked)
         t.equal(d.process.poll(), None, "its end")

@@ -137,7 +137,7 @@ def test_what_is_no_file_is_not_waited_for(t):
     pipe = os.path.join(t.dir, "pipe")
     os.mkfifo(pipe)
     for argv in (("policy", "check", pipe), ("policy", "test", pipe), ("run", "-e", "return 1", "--policy", pipe)):
-        done = t.caisson(*argv, patience=20)
+        done = t.caisson(*argv)
         t.status(done, 2)
         t.has(done.err, "it is no file, but a pipe or a device")
     t.has(t.caisson("policy", "check", "/dev/zero").err, "it is no file")

@@ -164,7 +164,7 @@ class Tapped(Lines):
         super().__init__(*args)
         self.bytes = b""
 
-    def line(self, patience=10):
+    def line(self, patience=60):
         line = super().line(patience)
         self.bytes += (line or b"") + b"\n"
         return line
@@ -174,20 +174,20 @@ def test_the_mail_workflow_over_mcp(t):
     w = World(t, count=CUSTOMERS)
     with Tapped(t, [t.binary, "mcp", *DEBUG, *w.options]) as m:
         m.initialize()
-        answer = m.ask(call(1, "execute_code", {"code": PROGRAM, "session_id": "new"}, {"progressToken": "p"}), 90)
+        answer = m.ask(call(1, "execute_code", {"code": PROGRAM, "session_id": "new"}, {"progressToken": "p"}), 180)
         t.true(not answer["result"].get("isError"), "it failed: %.2000s" % answer)
         said = json.dumps(answer)
         id = re.search(r"ex_[A-Za-z0-9]+", said).group(0)
         for view in ("result", "logs", "calls"):
-            m.ask(call("v" + view, "get_execution", {"execution_id": id, "view": view}), 30)
-        m.ask(call(2, "call_tool", {"server": "crm", "tool": "get_customer", "arguments": {"id": 3}}), 30)
-        m.ask(call(3, "call_tool", {"server": "crm", "tool": "break", "arguments": {}}), 30)
+            m.ask(call("v" + view, "get_execution", {"execution_id": id, "view": view}))
+        m.ask(call(2, "call_tool", {"server": "crm", "tool": "get_customer", "arguments": {"id": 3}}))
+        m.ask(call(3, "call_tool", {"server": "crm", "tool": "break", "arguments": {}}))
         w.delivered(w.sent(), w.chosen())
         w.clean("what the client was sent", m.bytes)
         t.true(m.seen, "there were no notifications")
         t.true(TOKEN.search(m.bytes.decode()), "there is no token in it")
         m.p.stdin.close()
-        m.p.wait(20)
+        m.p.wait(60)
         log = m.p.stderr.read()
         t.log.append(log[-3000:].decode("utf-8", "replace"))
     w.clean("the log", log)
@@ -238,9 +238,9 @@ def test_the_workers_memory_has_no_value(t, language):
         'people = caisson.call("crm", "list_customers", {})\ntext = str(people)\ncaisson.call("post", "wait", {})\nprint(len(text))')
     with Daemon(t, "--execution.workers", "1", *w.options) as d:
         before = set(children_of(d.process.pid))
-        id = begin(t, d, code, language=language, timeout_ms=120000)
+        id = begin(t, d, code, language=language, timeout_ms=300000)
         try:
-            until(t, "the call that waits", lambda: w.sent("wait"), 30)
+            until(t, "the call that waits", lambda: w.sent("wait"), 60)
             family = set(children_of(d.process.pid))
             looked = 0
             for pid in sorted(family):
@@ -257,7 +257,7 @@ def test_the_workers_memory_has_no_value(t, language):
             t.true(looked > 1 << 20, "only %d bytes were looked at" % looked)
         finally:
             open(w.gate, "w").close()
-        until(t, "its end", lambda: d.get("/executions/" + id).json().get("status") == "completed", 30)
+        until(t, "its end", lambda: d.get("/executions/" + id).json().get("status") == "completed", 60)
 
 
 def serves(pid):
@@ -308,7 +308,7 @@ def test_a_durable_execution_that_was_accepted_goes_on(t):
             d.process.kill()
             d.process.wait()
         with Daemon(t) as d:
-            until(t, "its end", lambda: d.get("/executions/" + id).json().get("status") in ("completed", "failed", "cancelled"), 20)
+            until(t, "its end", lambda: d.get("/executions/" + id).json().get("status") in ("completed", "failed", "cancelled"), 60)
             tokens = completed(t, d.get("/executions/" + id).json())
             t.true(all(TOKEN.fullmatch(token) for token in tokens), "tokens: %r" % tokens)
     w.clean_disk()

@@ -152,6 +152,7 @@ return { to: inputs.to, made, again: 'someone@' + 'made.example.com' };
         t.true(again["same"], str(again)[:800])
         t.equal(entries(t, "privacy.masked")[0]["inputs"], 1)
         t.equal(entries(t, "privacy.masked")[0]["outputs"], 3)
+        until(t, "an alert on record", lambda: entries(t, "alert.raised"))
         t.equal([a["alert"] for a in entries(t, "alert.raised")], ["sensitive_output"], "somebody should look")
         failed = d.run("throw new Error('for ' + 'someone@' + 'made.example.com')")
         t.true("someone@made.example.com" not in json.dumps(failed), str(failed["error"]))
@@ -215,7 +216,7 @@ def test_a_durable_execution_has_its_tokens_after_a_restart(t):
     options, sent = people(t)
     code = """\
 const p = await people.find({ n: 6 });
-await new Promise(r => setTimeout(r, 1500));
+await new Promise(r => setTimeout(r, 4000));
 await people.send({ to: p.email, text: inputs.who });
 return [p.email, inputs.who];
 """
@@ -224,9 +225,9 @@ return [p.email, inputs.who];
         with Daemon(t, *options) as d:
             if session:
                 body["session_id"] = d.post("/sessions", {}).json()["session_id"]
+            asked = len(sent("find")) if os.path.exists(os.path.join(t.dir, "sent")) else 0
             e = d.post("/executions", body).json()["execution_id"]
-            until(t, "its call", lambda: d.get("/executions/" + e).json().get("tool_calls", 1) and
-                  os.path.exists(os.path.join(t.dir, "sent")) and len(sent("find")) == 1 + session)
+            until(t, "its call", lambda: os.path.exists(os.path.join(t.dir, "sent")) and len(sent("find")) > asked)
             time.sleep(0.3)
             kill(t, d)
         clean(t, "the store", store_bytes(t))
@@ -299,7 +300,7 @@ def test_a_model_that_a_server_asks_sees_tokens_and_the_server_reads_values(t):
         m.send(call(1, "execute_code", {"code": "const p = await people.find({ n: 7 }); return [p.email, await people.more({})]"}))
         answer = None
         while answer is None:
-            message = json.loads(m.line(20) or "null")
+            message = json.loads(m.line() or "null")
             t.true(message is not None, "it says nothing")
             if message.get("method") == "sampling/createMessage":
                 clean(t, "the question", message)
@@ -311,3 +312,51 @@ def test_a_model_that_a_server_asks_sees_tokens_and_the_server_reads_values(t):
                 answer = message
         clean(t, "the answer", answer)
         t.has(sent("said")[0], "person7@customers.example.org is one")
+
+
+NAMES = """\
+const fs = await import('node:fs/promises');
+const mail = 'ada.lovelace@customers' + '.example.org';
+const name = 'Ada_Love' + 'lace';
+await fs.writeFile('/workspace/out/' + mail + '.csv', 'a');
+await fs.mkdir('/workspace/out/' + name);
+await fs.writeFile('/workspace/out/' + name + '/report.txt', 'b');
+await fs.writeFile('/workspace/out/weekly_report.txt', 'c');
+const put = await caisson.storage.put(mail, 'd');
+return [put.name, (await caisson.storage.list()).map((a) => a.name)]
+"""
+
+
+def test_names_of_artifacts_hold_no_values(t):
+    options, _ = people(t)
+    with Daemon(t, *options) as d:
+        e = d.run(NAMES)
+        t.equal(e["status"], "completed", e)
+        t.equal(sorted(a["name"] for a in e["artifacts"]), ["[EMAIL].csv", "[EMAIL].org", "[PERSON]/report.txt", "weekly_report.txt"])
+        t.equal(e["result"], ["[EMAIL].org", ["[EMAIL].org"]])
+        left = d.run("a=ada; ln -s /x out/$a@customers'.example.org'.lnk", language="bash")
+        t.equal(left["artifacts_left_out"]["reasons"], ["'[EMAIL].lnk' is no file"])
+        by_name = {a["name"]: a["id"] for a in e["artifacts"]}
+        t.equal(d.get("/artifacts/" + by_name["[EMAIL].csv"]).headers["Content-Type"], "text/csv")
+        clean(t, "the envelope", e)
+        clean(t, "the list", d.get("/artifacts").body)
+        clean(t, "the lineage", d.get("/artifacts/%s/lineage" % by_name["[EMAIL].csv"]).body)
+    clean(t, "the store", store_bytes(t))
+
+
+def test_without_protection_names_are_as_they_are(t):
+    with Daemon(t, "--no-pii-protection") as d:
+        e = d.run("const a = await caisson.storage.put(['ada', 'customers.example.org'].join('@'), 'd'); return a.name")
+        t.equal(e["result"], "ada@customers.example.org")
+
+
+def test_errors_name_identifiers_of_the_program(t):
+    with Daemon(t) as d:
+        e = d.run("return Max.foo")
+        t.equal(e["error"]["message"], "Can't find variable: Max")
+        t.true("Max.foo" in e["error"]["snippet"], e["error"])
+        e = d.run("const Max = 1 // Florence\nthrow new Error('Expected Florence to be a number, ask Ada Lovelace, ada@customers.example.org: Max')")
+        t.equal(e["error"]["message"], "Expected [PERSON_1] to be a number, ask [PERSON_2], [EMAIL_1]: Max")
+        clean(t, "the error", e["error"])
+        e = d.run("throw new Error('no card of ' + inputs.last_name)", inputs={"last_name": "Lovelace"})
+        clean(t, "the error", e["error"])

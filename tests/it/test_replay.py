@@ -118,6 +118,63 @@ def test_it_comes_to_the_same_end(t, name, code):
     same(t, e)
 
 
+# The ledger says nothing about journals any more, as one of an earlier build.
+NO_HASH = "UPDATE ledger SET entry = replace(entry, 'journal_hash', 'journal_cash')"
+
+
+def change_journal(t, execution, old, new):
+    """As somebody would who can write to the database: the same length, and still a journal."""
+    db = sqlite3.connect(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "caisson.db"), timeout=30)
+    changed = 0
+    for seq, part in db.execute("SELECT seq, part FROM journals WHERE execution = ?", (execution,)).fetchall():
+        if old in part:
+            db.execute("UPDATE journals SET part = ? WHERE seq = ?", (part.replace(old, new), seq))
+            changed += 1
+    db.commit()
+    db.close()
+    t.equal(changed, 1, "parts that were changed")
+
+
+def test_a_journal_that_was_changed_is_not_replayed(t):
+    t.replayed = False
+    with_world(t)
+    good = t.envelope("const a = await world.count({ n: 41 }); return a.n + 1")
+    bad = t.envelope("const a = await world.count({ n: 31 }); return a.n + 1")
+    t.equal(same(t, good)["journal_verified"], True, "verified")
+    change_journal(t, bad["execution_id"], b'"n": 31', b'"n": 51')
+    done = t.caisson("replay", bad["execution_id"], "-o", "json")
+    t.equal(done.status != 0, True, "it fails")
+    t.equal(done.out, "", "nothing of it is shown")
+    t.matches(done.err, r"journal was changed after it was recorded: .* entry \d+ of the ledger.*audit verify")
+    t.status(t.caisson("audit", "verify"), 0)
+    done = t.caisson("replay", "--all", "-o", "json")
+    t.equal(done.status != 0, True, "all of them fail")
+    t.has(done.out, bad["execution_id"])
+    t.has(done.out, "was changed after it was recorded")
+    # Whoever changes the entry too is found out by verify.
+    db = sqlite3.connect(os.path.join(t.env["XDG_DATA_HOME"], "caisson", "caisson.db"), timeout=30)
+    db.execute(NO_HASH + " WHERE execution = ?", (bad["execution_id"],))
+    db.commit()
+    db.close()
+    t.equal(replay(t, bad["execution_id"], status=1)["journal_verified"], False, "verified")
+    t.status(t.caisson("audit", "verify"), 1)
+
+
+def test_so_is_that_of_a_durable_one(t):
+    t.replayed = False
+    with_world(t)
+    with Daemon(t) as d:
+        sent = {"code": "const a = await world.count({ n: 31 }); return a.n + 1", "durable": True}
+        good, bad = (d.post("/executions", sent).json()["execution_id"] for _ in range(2))
+        report = d.post("/executions/%s/replay" % good, {}).json()
+        t.equal((report["same"], report["journal_verified"]), (True, True), "the same, verified")
+        change_journal(t, bad, b'"n": 31', b'"n": 51')
+        answer = d.post("/executions/%s/replay" % bad, {})
+        t.equal(answer.status, 500, "status")
+        t.has(answer.json()["detail"], "was changed after it was recorded")
+
+
+
 def test_one_that_ran_out_of_time_runs_as_far_as_it_went(t):
     with_world(t)
     e = t.envelope("console.log((await world.roll({})).rolled); await new Promise(r => setTimeout(r, 60000)); return 1",
@@ -125,10 +182,10 @@ def test_one_that_ran_out_of_time_runs_as_far_as_it_went(t):
     t.equal(e["error"]["type"], "timeout_error")
     report = same(t, e)
     t.equal(report["envelope"]["error"], e["error"])
-    e = t.envelope("await world.count({ ms: 20000 }); return 1", "--timeout", "500ms")
+    e = t.envelope("await world.count({ ms: 100000 }); return 1", "--timeout", "500ms")
     done = t.caisson("replay", e["execution_id"])
     t.status(done, 0)
-    t.true(done.seconds < 15, "it waited for what never comes")
+    t.true(done.seconds < 50, "it waited for what never comes")
 
 
 def test_one_that_was_cancelled_is_not_waited_for_until_its_limit(t):
@@ -140,7 +197,7 @@ def test_one_that_was_cancelled_is_not_waited_for_until_its_limit(t):
             start = time.monotonic()
             report = d.post("/executions/%s/replay" % id, {}).json()
             t.equal((report["same"], report["replayed"]["status"]), (True, "cancelled"))
-            t.true(time.monotonic() - start < 40, "it ran as if nobody had cancelled it")
+            t.true(time.monotonic() - start < 55, "it ran as if nobody had cancelled it")
 
 
 def test_a_session_is_replayed_with_the_state_it_had(t):
@@ -264,6 +321,7 @@ def test_where_they_part_is_named(t):
     def other(db, data):
         (part,), = db.execute("SELECT part FROM journals").fetchall()
         db.execute("UPDATE journals SET part = ?", (part.replace(b"const n = 1", b"const n = 2"),))
+        db.execute(NO_HASH)
     damage(t, other)
     report = replay(t, e["execution_id"], status=1)
     t.equal(report["same"], False)
@@ -276,17 +334,19 @@ def test_where_they_part_is_named(t):
 def test_a_damaged_journal_is_an_error(t):
     with_world(t)
     big = t.envelope("return (await world.page({ n: 200000 })).page.length")
-    small = t.envelope("return 1")
+    small, unhashed = t.envelope("return 1"), t.envelope("return 2")
 
     def cut(db, data):
-        db.execute("UPDATE journals SET part = substr(part, 1, length(part) - 3) WHERE execution = ?", (small["execution_id"],))
+        for e in (small, unhashed):
+            db.execute("UPDATE journals SET part = substr(part, 1, length(part) - 3) WHERE execution = ?", (e["execution_id"],))
+        db.execute(NO_HASH + " WHERE execution = ?", (unhashed["execution_id"],))
         for folder, _, files in os.walk(os.path.join(data, "blobs")):
             for file in files:
                 with open(os.path.join(folder, file), "r+b") as f:
                     f.seek(20)
                     f.write(b"????")
     damage(t, cut)
-    for e, what in ((big, "damaged|blob"), (small, "journal is (cut off|damaged)")):
+    for e, what in ((big, "damaged|blob"), (small, "changed after it was recorded"), (unhashed, "journal is (cut off|damaged)")):
         done = t.caisson("replay", e["execution_id"])
         t.true(done.status in (1, 5), "status %d" % done.status)
         t.matches(done.err, what)
@@ -383,14 +443,14 @@ def test_a_thousand_programs_replay_identically(t):
     sanitized = b"__asan_init" in open(t.binary, "rb").read()
     count = 100 if sanitized else 1000
     batch = "\n".join(json.dumps({"id": n, "code": generate(n)}) for n in range(count))
-    done = t.caisson("run", "--batch", "--jobs", "8", stdin=batch, patience=240)
+    done = t.caisson("run", "--batch", "--jobs", "8", stdin=batch, patience=900)
     t.status(done, 0)
     ran = [json.loads(line) for line in done.out.splitlines()]
     t.equal(len(ran), count, "answers")
     odd = [e for e in ran if e["status"] == "failed" and not e["error"]["message"].startswith("at ")]
     t.true(not odd, "%d programs failed: %.1000r" % (len(odd), odd[:1]))
     without_world(t)
-    done = t.caisson("replay", "--all", "-o", "json", patience=240)
+    done = t.caisson("replay", "--all", "-o", "json", patience=900)
     report = done.json()
     t.true(report["replayed"] == report["same"] == count,
            "%d of %d are the same: %.3000s" % (report["same"], count, json.dumps(

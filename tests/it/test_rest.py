@@ -154,7 +154,7 @@ def test_what_is_too_large_is_refused(t):
 
 def test_who_does_not_wait_asks_later(t):
     with Daemon(t) as d:
-        execution = begin(t, d, "console.log('one'); " + SLEEP % 600)
+        execution = begin(t, d, "console.log('one'); " + SLEEP % 4000)
         running = until(t, "its log", lambda: (lambda e: e if e.get("logs") else None)(d.get("/executions/" + execution).json()))
         t.equal((running["status"], running["phase"]), ("running", "running"))
         t.equal(running["logs"], [{"level": "info", "text": "one"}])
@@ -163,7 +163,7 @@ def test_who_does_not_wait_asks_later(t):
         t.equal(d.get("/executions/%s?wait_ms=20" % execution).json()["status"], "running")
         ended = d.get("/executions/%s?wait_ms=20000" % execution).json()
         t.equal((ended["status"], ended["result"]), ("completed", "slept"))
-        t.true(time.monotonic() - soon < 8, "it waited for too long")
+        t.true(time.monotonic() - soon < 18, "it waited for too long")
         t.equal(d.get("/executions/%s?wait_ms=20000" % execution).json(), ended)
         problem(t, d.get("/executions/%s?wait_ms=x" % execution), 400, "invalid", "wait_ms")
         problem(t, d.get("/executions/%s?wait_ms=60001" % execution), 400, "invalid", "wait_ms")
@@ -203,9 +203,9 @@ def test_what_runs_can_be_cancelled(t):
 
 def test_a_caller_who_hangs_up_cancels(t):
     with Daemon(t) as d:
-        def hang_up(headers):
+        def hang_up(headers, ms):
             before = len(d.get("/executions").json()["executions"])
-            body = json.dumps({"code": SLEEP % 900}).encode()
+            body = json.dumps({"code": SLEEP % ms}).encode()
             with socket.create_connection((d.host, d.port)) as s:
                 s.sendall(b"POST /executions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                           + headers + b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -213,11 +213,11 @@ def test_a_caller_who_hangs_up_cancels(t):
                     d.get("/executions?status=running").json()["executions"] +
                     [0] * before))
             return rows[0]["execution_id"]
-        execution = hang_up(b"")
-        t.equal(d.get("/executions/%s?wait_ms=5000" % execution).json()["status"], "cancelled")
+        execution = hang_up(b"", 25000)
+        t.equal(d.get("/executions/%s?wait_ms=50000" % execution).json()["status"], "cancelled")
         # Who gave it a key comes back for the answer.
-        execution = hang_up(b"Idempotency-Key: k\r\n")
-        t.equal(d.get("/executions/%s?wait_ms=5000" % execution).json()["status"], "completed")
+        execution = hang_up(b"Idempotency-Key: k\r\n", 3000)
+        t.equal(d.get("/executions/%s?wait_ms=50000" % execution).json()["status"], "completed")
 
 
 def test_too_many_are_told_to_come_later(t):
@@ -232,7 +232,7 @@ def test_too_many_are_told_to_come_later(t):
             t.true(int(busy.headers["Retry-After"]) >= 1, "Retry-After")
         t.equal(d.get("/health").json()["parts"]["queue"], {"running": 1, "waiting": 1})
         d.request("DELETE", "/executions/" + first)
-        t.equal(d.get("/executions/%s?wait_ms=10000" % second).json()["result"], 2)
+        t.equal(d.get("/executions/%s?wait_ms=50000" % second).json()["result"], 2)
         t.equal(len(d.get("/executions").json()["executions"]), 2, "those that were refused left no record")
 
 
@@ -252,7 +252,7 @@ def test_a_trace_tells_what_it_did(t):
 
 def read_events(d, path, headers=None, until_done=True):
     """[(id, event, data)] of a stream, to its end."""
-    connection = d.connect(30)
+    connection = d.connect(60)
     connection.request("GET", path, headers=dict({"Accept": "text/event-stream"}, **(headers or {})))
     answer = connection.getresponse()
     if answer.status != 200 or not answer.headers["Content-Type"].startswith("text/event-stream"):
@@ -268,7 +268,7 @@ def read_events(d, path, headers=None, until_done=True):
 
 def test_logs_come_as_a_stream_while_it_runs(t):
     with Daemon(t) as d:
-        execution = begin(t, d, "console.log('one'); await new Promise((r) => setTimeout(r, 300));"
+        execution = begin(t, d, "console.log('one'); await new Promise((r) => setTimeout(r, 3000));"
                           "console.warn('two\\nlines'); caisson.progress({done: 1});"
                           "await new Promise((r) => setTimeout(r, 100)); console.error('three'); return 1")
         until(t, "its log", lambda: d.get("/executions/%s/logs" % execution).json()["logs"])
@@ -290,7 +290,7 @@ def test_logs_come_as_a_stream_while_it_runs(t):
 
 def test_output_of_a_guest_is_streamed(t):
     with Daemon(t) as d:
-        execution = begin(t, d, "import time,sys\ntime.sleep(0.4)\nprint('out', flush=True)\nprint('err', file=sys.stderr)", language="python")
+        execution = begin(t, d, "import time,sys\ntime.sleep(2)\nprint('out', flush=True)\nprint('err', file=sys.stderr)", language="python")
         events = read_events(d, "/executions/%s/logs" % execution)
         out = "".join(v["text"] for _, e, v in events if e == "output" and v["stream"] == "stdout")
         t.equal((out, events[-1][1]), ("out\n", "done"))
@@ -300,14 +300,14 @@ def test_output_of_a_guest_is_streamed(t):
 def test_a_stream_that_nobody_reads_hurts_nobody(t):
     with Daemon(t) as d:
         execution = begin(t, d, "for (let i = 0; i < 300; i++) { console.log('x'.repeat(3000));"
-                          "await new Promise((r) => setTimeout(r, 1)) } return 1", timeout_ms=20000)
+                          "await new Promise((r) => setTimeout(r, 1)) } return 1", timeout_ms=100000)
         streams = []
         for _ in range(5):
             s = socket.create_connection((d.host, d.port))
             s.sendall(b"GET /executions/%s/logs HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n" % execution.encode())
             streams.append(s)
         streams.pop().close()
-        t.equal(d.get("/executions/%s?wait_ms=20000" % execution).json()["status"], "completed")
+        t.equal(d.get("/executions/%s?wait_ms=60000" % execution).json()["status"], "completed")
         for s in streams:
             s.close()
         t.equal(d.run("return 1")["result"], 1)
@@ -356,5 +356,5 @@ def test_a_key_goes_with_async_too(t):
         key = {"Idempotency-Key": "k"}
         execution = begin(t, d, SLEEP % 300, headers=key)
         t.equal(begin(t, d, SLEEP % 300, headers=key), execution, "while it runs")
-        d.get("/executions/%s?wait_ms=5000" % execution)
+        d.get("/executions/%s?wait_ms=50000" % execution)
         t.equal(begin(t, d, SLEEP % 300, headers=key), execution, "afterwards")

@@ -96,7 +96,7 @@ def test_a_session_keeps_state_and_history(t):
 def test_one_execution_at_a_time_is_in_a_session(t):
     with Daemon(t) as d:
         session = d.request("POST", "/sessions").json()["session_id"]
-        begin(t, d, SLEEP % 700, session_id=session)
+        begin(t, d, SLEEP % 3000, session_id=session)
         problem(t, d.post("/executions", {"code": "return 1", "session_id": session, "on_busy": "fail"}), 409, "conflict")
         t.equal(d.run("return 1", session_id=session)["result"], 1, "who waits")
 
@@ -183,7 +183,7 @@ def test_two_tenants_do_not_see_each_other(t):
                    headers={"Idempotency-Key": "k"}).json()
         session = d.request("POST", "/sessions", key=one).json()["session_id"]
         d.request("PUT", "/sessions/%s/files/a" % session, body=b"secret", key=one)
-        running = d.post("/executions", {"code": SLEEP % 20000, "async": True}, key=one).json()["execution_id"]
+        running = d.post("/executions", {"code": SLEEP % 200000, "async": True, "timeout_ms": 250000}, key=one).json()["execution_id"]
         paths = ["/executions/" + e["execution_id"], "/executions/%s/logs" % e["execution_id"],
                  "/executions/%s/trace" % e["execution_id"], "/executions/" + running,
                  "/executions/%s/logs" % running, "/sessions/" + session, "/sessions/%s/files" % session,

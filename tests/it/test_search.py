@@ -19,7 +19,7 @@ MODEL = os.path.join(SHARED, "data", "models", "potion-base-2M-int8")
 def rank(t, catalogue, queries, limit=10, model=None):
     argv = [t.binary, "tools", "search", "--catalogue", catalogue, "--queries", queries, "--limit", str(limit)]
     argv += ["--model", model] if model else []
-    p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=t.env, timeout=120)
+    p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=t.env, timeout=600)
     t.log.append("$ %s\nstatus %d\n%s" % (" ".join(argv), p.returncode, p.stderr.decode("utf-8", "replace")))
     return p
 

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import time
 
+import batch
 from harness import Failed
 from serving import Daemon, children_of
 
@@ -46,7 +47,7 @@ def begin(d, code):
     return t_id
 
 
-def await_running(d, execution, patience=10):
+def await_running(d, execution, patience=60):
     end = time.monotonic() + patience
     while time.monotonic() < end:
         if d.get("/executions/" + execution).json().get("phase") == "running":
@@ -74,7 +75,7 @@ def test_what_outlasts_the_grace_is_cancelled_and_recorded(t):
         started = time.monotonic()
         d.stop()
         t.equal(d.wait(), 0)
-        t.true(time.monotonic() - started < 8, "it took too long")
+        t.true(time.monotonic() - started < 20, "it took too long")
     with Daemon(t) as d:
         t.equal(d.get("/executions/" + execution).json()["status"], "cancelled")
 
@@ -88,22 +89,27 @@ def test_a_second_sigterm_ends_at_once(t):
         started = time.monotonic()
         d.stop()
         t.equal(d.wait(), 0)
-        t.true(time.monotonic() - started < 5, "it took too long")
+        t.true(time.monotonic() - started < 20, "it took too long")
     with Daemon(t) as d:
         t.equal(d.get("/executions/" + execution).json()["status"], "cancelled")
+
+
+def await_end(t, family):
+    """Those who die with it need a moment."""
+    end = time.monotonic() + 30
+    while batch.births(pid for pid, _ in family) & family:
+        t.true(time.monotonic() < end, "children are left: %r" % family)
+        time.sleep(0.05)
 
 
 def test_nothing_of_it_is_left(t):
     with Daemon(t) as d:
         d.run("return 1")
-        family = children_of(d.process.pid)
+        family = batch.births(children_of(d.process.pid))
         t.true(len(family) > 0, "it has no children at all")
         d.stop()
         d.wait()
-        end = time.monotonic() + 5
-        while any(os.path.exists("/proc/%d" % pid) for pid in family):
-            t.true(time.monotonic() < end, "children are left: %r" % family)
-            time.sleep(0.05)
+        await_end(t, family)
 
 
 def test_a_changed_file_is_read_and_what_cannot_change_is_said(t):
@@ -147,18 +153,15 @@ def test_the_end_of_stdin_ends_everything(t):
     c.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
     c.say({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
            "params": {"name": "execute_code", "arguments": {"code": "for (;;);"}}})
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while len(children_of(c.process.pid)) < 2:
         t.true(time.monotonic() < end, "nothing was started")
         time.sleep(0.02)
     time.sleep(0.3)
-    family = children_of(c.process.pid)
+    family = batch.births(children_of(c.process.pid))
     c.process.stdin.close()
-    t.equal(c.process.wait(10), 0)
-    end = time.monotonic() + 5
-    while any(os.path.exists("/proc/%d" % pid) for pid in family):
-        t.true(time.monotonic() < end, "children are left: %r" % family)
-        time.sleep(0.05)
+    t.equal(c.process.wait(60), 0)
+    await_end(t, family)
 
 
 def test_stdout_carries_the_protocol_alone(t):
@@ -177,7 +180,7 @@ def test_stdout_carries_the_protocol_alone(t):
     c.process.stdin.close()
     for line in c.process.stdout:
         json.loads(line)
-    t.equal(c.process.wait(10), 0)
+    t.equal(c.process.wait(60), 0)
 
 
 def test_what_is_only_previewed_has_a_handle(t):
@@ -201,7 +204,7 @@ def test_what_is_only_previewed_has_a_handle(t):
     again = answer(5, "return (await caisson.storage.get('%s')).length" % short["artifact"])
     t.equal(again["result"], 900)
     c.process.stdin.close()
-    t.equal(c.process.wait(10), 0)
+    t.equal(c.process.wait(60), 0)
 
 
 def test_the_first_run_explains_and_serves(t):
@@ -210,17 +213,17 @@ def test_the_first_run_explains_and_serves(t):
                          stdin=subprocess.DEVNULL,
                          env=dict(t.env, CAISSON_PORT="0", CAISSON_DATA=os.path.join(t.dir, "data")))
     try:
-        end = time.monotonic() + 40
+        end = time.monotonic() + 120
         while "openapi.json" not in t.read("log") or "executions -H" not in t.read("log"):
             t.true(p.poll() is None, "it ended: " + t.read("log"))
             t.true(time.monotonic() < end, "it does not serve: " + t.read("log"))
             time.sleep(0.1)
         curl = [line for line in t.read("log").splitlines() if "curl -s" in line][-1].split("curl -s", 1)[1]
-        done = subprocess.run("curl -s " + curl, shell=True, stdout=subprocess.PIPE, timeout=30)
+        done = subprocess.run("curl -s " + curl, shell=True, stdout=subprocess.PIPE, timeout=60)
         t.equal(json.loads(done.stdout)["result"], 42)
     finally:
         p.terminate()
-        t.equal(p.wait(20), 0)
+        t.equal(p.wait(60), 0)
         t.log.append(t.read("log"))
 
 
@@ -240,7 +243,7 @@ def test_clients_that_hang_up_hold_up_nobody(t):
             for s in gone:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
                 s.close()
-            stay = [socket.create_connection((d.host, d.port), timeout=5) for _ in range(8)]
+            stay = [socket.create_connection((d.host, d.port), timeout=60) for _ in range(8)]
             for s in stay:
                 s.sendall(request)
             for s in stay:

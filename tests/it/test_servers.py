@@ -8,9 +8,11 @@ import threading
 import time
 import urllib.parse
 import urllib.request
+import uuid
 
 from harness import table
 from peers import configure, official
+from resting import until
 
 
 def everything_and_files(t, **more):
@@ -45,9 +47,12 @@ def test_list_shows_how_each_server_is_doing(t):
     everything_and_files(t, broken={"command": "/no/such/program"}, off={"command": "cat", "disabled": True},
                          lacks={"command": "cat", "env": {"T": "${env:NO_SUCH_VARIABLE}"}}, wrong={"command": 3},
                          mute={"command": "sleep", "args": ["60"]}, down={"url": "http://127.0.0.1:9/mcp"})
-    done = t.caisson("list", "--timeout", "4s")
-    t.status(done, 0)
-    got = rows(done.out)
+    for seconds in (4, 40):  # a busy machine takes longer to start them
+        done = t.caisson("list", "--timeout", "%ds" % seconds)
+        t.status(done, 0)
+        got = rows(done.out)
+        if got["everything"][0] == got["files"][0] == "ready":
+            break
     t.equal({n: s for n, (s, _) in got.items() if n not in ("mute", "down")},
             {"broken": "failed", "everything": "ready", "files": "ready", "lacks": "failed", "off": "disabled", "wrong": "failed"}, "states")
     t.matches(got["everything"][1], r"^\d+\.\d+\.\d+ +13$", "version and tools")
@@ -56,7 +61,7 @@ def test_list_shows_how_each_server_is_doing(t):
     t.has(got["wrong"][1], "command: wants a text", "error")
     t.has(got["down"][1], "127.0.0.1", "error")
     t.true(got["mute"][0] in ("connecting", "failed", "waiting"), "mute is %r" % (got["mute"],))
-    t.true(done.seconds < 15, "it took %.1f s" % done.seconds)
+    t.true(done.seconds < seconds + 11 if seconds == 4 else 58, "it took %.1f s" % done.seconds)
 
 
 def test_list_as_json_is_complete(t):
@@ -120,14 +125,18 @@ def test_what_a_server_says_cannot_drive_the_terminal(t):
 
 def test_an_interrupt_ends_the_servers_too(t):
     import signal
-    configure(t, {"sleepy": {"command": "sleep", "args": ["61%d" % os.getpid()]}})
+    mark = "61.%d" % uuid.uuid4().int
+    configure(t, {"sleepy": {"command": "sleep", "args": [mark]}})
     p = subprocess.Popen([t.binary, "list"], env=t.env, cwd=t.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1)
-    p.send_signal(signal.SIGINT)
-    p.communicate(timeout=10)
-    t.equal(p.returncode, 130, "status")
     import batch
-    t.equal([c for _, c in batch.processes().values() if "61%d" % os.getpid() in c], [], "processes left")
+
+    def sleepers():
+        return [c for _, c in batch.processes().values() if mark in c]
+    until(t, "its server", sleepers, 60)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=60)
+    t.equal(p.returncode, 130, "status")
+    t.equal(sleepers(), [], "processes left")
 
 
 # tools
@@ -245,7 +254,7 @@ def test_a_text_that_looks_like_a_number_stays_a_text(t):
         ("wrong type", ["everything.getSum", "a=1", "b=x"], 2, "must be a number"), ("not json", ["everything.getSum", "{a}"], 2, "JSON"),
         ("failed server", ["broken.x"], 1, "broken.*status 1"), ("disabled server", ["off.x"], 3, "caisson enable off"),
         ("tool error", ["files.readTextFile", "path=/etc/shadow"], 1, "denied"),
-        ("too late", ["everything.triggerLongRunningOperation", "duration=20", "steps=2", "--timeout", "2s"], 4, "limit")])
+        ("too late", ["everything.triggerLongRunningOperation", "duration=90", "steps=2", "--timeout", "10s"], 4, "limit")])
 def test_what_goes_wrong_has_a_status_and_a_word(t, name, words, status, says):
     everything_and_files(t, broken={"command": "false"}, off={"command": "cat", "enabled": False})
     done = t.caisson("tools", "call", *words)
@@ -273,9 +282,9 @@ def test_no_server_is_left_behind(t):
     before = servers_left()
     t.status(t.caisson("list"), 0)
     t.status(t.caisson("tools", "call", "everything.getSum", "a=1", "b=2"), 0)
-    time.sleep(0.3)
-    mine = [c for c in servers_left() if c not in before and t.dir in c]
-    t.equal(mine, [], "processes left")
+    def mine():
+        return [c for c in servers_left() if c not in before and t.dir in c]
+    until(t, "no process left", lambda: not mine(), 10)
 
 
 def test_a_server_pointing_back_at_us_is_left_out(t):
@@ -364,8 +373,8 @@ def test_a_login_opens_the_server_and_a_logout_closes_it(t):
                          stderr=subprocess.PIPE, text=True)
     url = p.stdout.readline().strip()
     t.matches(url, r"^http://127\.0\.0\.1:%d/authorize\?.*code_challenge" % server.server_port, "address")
-    urllib.request.urlopen(url, timeout=10).read()
-    out, err = p.communicate(timeout=20)
+    urllib.request.urlopen(url, timeout=60).read()
+    out, err = p.communicate(timeout=60)
     t.log.append(out + err)
     t.equal(p.returncode, 0, "status")
     t.has(out, "logged in to 'wall'", "stdout")

@@ -17,8 +17,8 @@ UNSEEN = [
     ("in a timer", "return await new Promise((yes, no) => setTimeout(() => { "
                    "try { yes(Reflect.get(Math.max, inputs.key)('return 1')()) } catch (e) { no(e) } }, 1))"),
     ("in a file that is imported later",
-     "await fs.writeFile('/workspace/later.ts', \"export default Reflect.get(Math.max, 'const' + 'ructor')('return 1')()\");"
-     "return (await import('/workspace/' + 'later.ts')).default"),
+     "await fs.writeFile('/workspace/later.ts', \"export default (key) => Reflect.get(Math.max, key)('return 1')()\");"
+     "return (await import('/workspace/' + 'later.ts')).default(inputs.key)"),
 ]
 
 

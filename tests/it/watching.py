@@ -4,7 +4,8 @@ import http.server
 import json
 import os
 import threading
-import time
+
+from harness import until  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDER = os.path.join(HERE, "servers", "recorder.py")
@@ -85,13 +86,3 @@ def metrics(d):
             name, value = line.rsplit(" ", 1)
             values[name] = float(value)
     return values
-
-
-def until(t, what, found, patience=15):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        value = found()
-        if value:
-            return value
-        time.sleep(0.05)
-    t.fail("%s did not happen within %d s" % (what, patience))

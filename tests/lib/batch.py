@@ -95,7 +95,7 @@ class Batch:
             return "still running"
         return "signal %d" % -status if status < 0 else "exit status %d" % status
 
-    def close(self, patience=10):
+    def close(self, patience=60):
         """Ends the daemon the polite way; returns its exit status, or None if it had to be killed."""
         try:
             self.process.stdin.close()
@@ -208,6 +208,20 @@ def descendants(pid):
     return found
 
 
+def births(pids):
+    """Those of these processes that are alive, each with when it began: a number may be another's later."""
+    found = set()
+    for pid in pids:
+        try:
+            with open("/proc/%d/stat" % pid) as f:
+                rest = f.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if rest[0] != "Z":
+            found.add((pid, int(rest[19])))
+    return found
+
+
 def cgroups(pid=None):
     """The control groups of the daemon `pid` (or of any), as directories: caisson-PID-RANDOM."""
     found, prefix = [], "caisson-%d-" % pid if pid else "caisson-"
@@ -239,7 +253,7 @@ def temporary_files(*more):
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/run"):
         found.update(glob.glob(place + "/*caisson*"))
         found.update(glob.glob(place + "/.*caisson*"))
-    found = {f for f in found if not re.search("/caisson-(canary|escape-|it-|bench-|unit-)", f)}
+    found = {f for f in found if not re.search("/caisson-(canary|escape-|it-|again-|bench-|unit-)", f)}
     for top in more:
         for root, dirs, files in os.walk(top):
             found.update(os.path.join(root, n) for n in dirs + files)

@@ -91,10 +91,10 @@ class Soak:
 
     def one(self, row):
         n, name, language, code, fields, check = row
-        fields = {"timeout_ms": 10000, **fields}
+        fields = {"timeout_ms": 60000, **fields}
         self.before(row)
         box = self.daemon.send(code.format(n=n), language, inputs={"n": n}, **fields)
-        _, envelope, _ = self.daemon.wait(box, 60)
+        _, envelope, _ = self.daemon.wait(box, 180)
         try:
             fine = check(envelope, n)
         except (KeyError, TypeError):

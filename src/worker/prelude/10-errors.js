@@ -28,10 +28,10 @@
     rt.ToolError = ToolError;
 
     // (type, message) makes one; (type, error, file) gives an existing one its type.
-    rt.makeError = (type, what, file) => {
-        if (p.isObject(what)) return rt.brand(what, type, { file });
+    rt.makeError = (type, what, more) => {
+        if (p.isObject(what)) return rt.brand(what, type, { file: more });
         const Kind = type === 'syntax_error' ? p.SyntaxError : Error;
-        return rt.brand(new Kind(what), type);
+        return rt.brand(new Kind(what), type, more === undefined ? undefined : { suggestion: more });
     };
     rt.permission = (message, suggestion) => rt.brand(new Error(message), 'permission_error', { suggestion });
     rt.invalid = (message, suggestion) =>

@@ -3,7 +3,7 @@
 
 usage: counting.py [FILE]
 
-`read` says that it is read-only, `set` that it is idempotent, `plain` says nothing, `fail` is read-only and answers with
+`read` says that it is read-only, `set` that it is idempotent, `plain` and `brief` say nothing, `fail` is read-only and answers with
 an error, `ask` is read-only and asks the client something first. What FILE holds is part of the description of `read`;
 the client is told when it changes.
 """
@@ -14,7 +14,7 @@ import threading
 import time
 
 FILE = sys.argv[1] if len(sys.argv) > 1 else None
-HINTS = {"read": {"readOnlyHint": True}, "set": {"idempotentHint": True}, "plain": None, "fail": {"readOnlyHint": True},
+HINTS = {"read": {"readOnlyHint": True}, "set": {"idempotentHint": True}, "plain": None, "brief": None, "fail": {"readOnlyHint": True},
          "ask": {"readOnlyHint": True}}
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}, "bytes": {"type": "integer"}}}
 lock = threading.Lock()

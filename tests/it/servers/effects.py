@@ -5,7 +5,8 @@ usage: effects.py FILE
 
 Every effect is one line of FILE, appended with one write: "tool key process". `look` has none and says that it is
 read-only; `add` says that it is idempotent; `charge` says neither. All of them answer the same whenever they are
-asked the same. `before` and `after` are milliseconds to wait before the effect, and between it and the answer.
+asked the same. `before` and `after` are milliseconds to wait before the effect, and between it and the answer. A call with
+`gate` adds the line "begun key process" and has its effect when there is a file FILE.go.
 """
 import hashlib
 import json
@@ -16,7 +17,8 @@ import time
 
 FILE = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 SCHEMA = {"type": "object", "required": ["key"], "additionalProperties": False,
-          "properties": {"key": {"type": "string"}, "before": {"type": "number"}, "after": {"type": "number"}}}
+          "properties": {"key": {"type": "string"}, "before": {"type": "number"}, "after": {"type": "number"},
+                         "gate": {"type": "boolean"}}}
 HINTS = {"look": {"readOnlyHint": True}, "add": {"idempotentHint": True, "destructiveHint": False},
          "charge": {"destructiveHint": True}}
 lock = threading.Lock()
@@ -30,8 +32,12 @@ def send(message):
 
 
 def call(id, name, arguments):
-    time.sleep(arguments.get("before", 0) / 1000)
     key = arguments["key"]
+    if arguments.get("gate"):
+        os.write(FILE, ("begun %s %d\n" % (key, os.getpid())).encode())
+        while not os.path.exists(sys.argv[1] + ".go"):
+            time.sleep(0.01)
+    time.sleep(arguments.get("before", 0) / 1000)
     if name != "look":
         os.write(FILE, ("%s %s %d\n" % (name, key, os.getpid())).encode())
     time.sleep(arguments.get("after", 0) / 1000)

@@ -40,10 +40,11 @@ def text(value):
     return {"content": [{"type": "text", "text": value}]}
 
 
-def ask(method, params=None, patience=5):
+def ask(method, params=None, patience=60):
     """A request of ours; None if there is no answer."""
-    id = "s%d" % (len(waiting) + 1)
-    event = waiting[id] = [threading.Event(), None]
+    with lock:
+        id = "s%d" % (len(waiting) + 1)
+        event = waiting[id] = [threading.Event(), None]
     send({"id": id, "method": method, **({"params": params} if params is not None else {})})
     event[0].wait(patience)
     return event[1]
@@ -84,17 +85,17 @@ def on_call(id, params):
         os.write(2, b"the last line\n")
     if MODE == "slow-progress":
         for i in range(COUNT):
-            time.sleep(0.1)
+            time.sleep(0.4)
             send({"method": "notifications/progress", "params": {"progressToken": token, "progress": i}})
     if MODE == "close-stdout":
         os.close(1)
         time.sleep(1000)
     if MODE == "cancelled":
-        time.sleep(0.2)
+        time.sleep(1)
     if MODE == "dies-asking":
-        threading.Timer(1, os._exit, [3]).start()
+        threading.Timer(3, os._exit, [3]).start()
     if name == "ask" and arguments:
-        result = text(json.dumps(ask("elicitation/create", arguments, 60)))
+        result = text(json.dumps(ask("elicitation/create", arguments)))
     elif name == "ask":
         got = [ask("ping"), ask("roots/list"),
                ask("elicitation/create", {"message": "ok?", "requestedSchema": {"type": "object", "properties": {}}}),

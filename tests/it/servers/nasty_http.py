@@ -380,7 +380,9 @@ def main():
         server.socket = context.wrap_socket(server.socket, server_side=True)
     print("http%s://127.0.0.1:%d/mcp" % ("s" if server.options.cert else "", server.server_port), flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdin.read()
+    for _ in sys.stdin:  # somebody wants to know that all before this was said
+        with server.lock:
+            print(flush=True)
     os._exit(0)
 
 

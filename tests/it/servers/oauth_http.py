@@ -145,7 +145,9 @@ def main():
     server.challenge = server.redirect = None
     print("http://127.0.0.1:%d/mcp" % server.server_port, flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdin.read()
+    for _ in sys.stdin:  # somebody wants to know that all before this was said
+        with server.lock:
+            print(flush=True)
     os._exit(0)
 
 

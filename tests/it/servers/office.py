@@ -27,7 +27,7 @@ ROLES = {
     "crm": {
         "find_customers": ("Customers of a city, with their addresses.", {"city": TEXT}, {**READS, **HERE}),
         "add_note": ("Puts a note into the record of customers.", {"text": TEXT}, HERE),
-        "count_customers": ("Counts customers, one second long.", {}, {**READS, **HERE}),
+        "count_customers": ("Counts customers, for so many seconds.", {"seconds": {"type": "integer"}}, {**READS, **HERE}),
     },
     "web": {"fetch_page": ("Fetches a page from the internet.", {"url": TEXT}, {**READS, **WORLD})},
     "github": {
@@ -53,7 +53,7 @@ def call(name, arguments):
     if name == "find_customers":
         return [c for c in CUSTOMERS if c["city"] == arguments.get("city", c["city"])]
     if name == "count_customers":
-        time.sleep(1)
+        time.sleep(arguments.get("seconds", 0))
         return len(CUSTOMERS)
     if name == "fetch_page":
         return {"url": arguments.get("url"), "text": PAGE}

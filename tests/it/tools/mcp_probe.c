@@ -12,7 +12,8 @@
  *     --probe MS --backoff MS --debounce MS   shorter waits than usual
  *
  *     connect            and wait until it is ready, or failed
- *     state NAME         wait until it is in this state, 30 s at most
+ *     state NAME         wait until it is in this state, a minute at most
+ *     said TEXT          the same, until the end of its stderr has this
  *     call TOOL JSON     and wait for the answer
  *     start TOOL JSON    do not wait
  *     cancel TOOL JSON MS    cancel after so long
@@ -20,6 +21,7 @@
  *     par N TOOL JSON    N calls at once
  *     bench N TOOL JSON  N calls one after the other, and how long they took
  *     listed N           wait until so many lists have come
+ *     offers TOOL        wait until a list has this one
  *     sleep MS           info            refresh
  *     login              prints the address that a browser must visit, and waits
  *     logout
@@ -36,7 +38,8 @@
 #include "tools/client_in.h"
 #include "tools/oauth.h"
 
-#define MANY 64
+#define MANY    64
+#define WAIT_MS 60000
 
 struct probe {
     uv_loop_t *loop;
@@ -47,6 +50,7 @@ struct probe {
     const char *elicit, *sample;
     bool silent, quiet;
     unsigned open, listed;
+    struct cs_buf offered; /* names of the last list */
     uint64_t failed;
     struct cs_pair env[MANY], headers[MANY];
     const char *tokens;
@@ -143,6 +147,8 @@ static void on_listed(void *ctx, struct cs_str tools)
         cs_json_put_raw(&w, cs_json_raw(cs_json_get(tool, "name")));
     cs_json_close(&w, ']');
     cs_json_close(&w, '}');
+    cs_buf_clear(&p->offered);
+    cs_buf_putstr(&p->offered, cs_buf_str(&b));
     line(&b);
 }
 
@@ -279,6 +285,12 @@ static bool in_state(struct probe *p, const void *what)
     return strcmp(cs_client_state_name(cs_client_info(p->client)->state), what) == 0;
 }
 
+static bool has_said(struct probe *p, const void *what)
+{
+    struct cs_str said = cs_client_info(p->client)->stderr_tail;
+    return said.len && memmem(said.at, said.len, what, strlen(what));
+}
+
 static bool none_open(struct probe *p, const void *what)
 {
     (void)what;
@@ -288,6 +300,13 @@ static bool none_open(struct probe *p, const void *what)
 static bool listed(struct probe *p, const void *what)
 {
     return p->listed >= *(const unsigned *)what;
+}
+
+static bool offered(struct probe *p, const void *what)
+{
+    CS_AUTO_BUF struct cs_buf quoted = {0};
+    cs_buf_printf(&quoted, "\"%s\"", (const char *)what);
+    return p->offered.len && memmem(p->offered.at, p->offered.len, quoted.at, quoted.len);
 }
 
 static void bench(struct probe *p, unsigned n, const char *tool, const char *arguments)
@@ -410,9 +429,12 @@ static void act(struct probe *p, const char *word, char ***at)
 {
     if (strcmp(word, "connect") == 0) {
         cs_client_connect(p->client);
-        until(p, settled, NULL, 30000);
+        until(p, settled, NULL, WAIT_MS);
     } else if (strcmp(word, "state") == 0) {
-        if (!until(p, in_state, need(at), 30000))
+        if (!until(p, in_state, need(at), WAIT_MS))
+            put_info(p, "stuck", true);
+    } else if (strcmp(word, "said") == 0) {
+        if (!until(p, has_said, need(at), WAIT_MS))
             put_info(p, "stuck", true);
     } else if (strcmp(word, "call") == 0 || strcmp(word, "start") == 0) {
         const char *tool = need(at);
@@ -440,10 +462,13 @@ static void act(struct probe *p, const char *word, char ***at)
         until(p, none_open, NULL, 600000);
     } else if (strcmp(word, "listed") == 0) {
         unsigned n = (unsigned)number(at);
-        if (!until(p, listed, &n, 30000))
+        if (!until(p, listed, &n, WAIT_MS))
             put_info(p, "stuck", true);
     } else if (strcmp(word, "sleep") == 0) {
         until(p, NULL, NULL, number(at));
+    } else if (strcmp(word, "offers") == 0) {
+        if (!until(p, offered, need(at), 60000))
+            put_info(p, "stuck", true);
     } else if (strcmp(word, "info") == 0) {
         put_info(p, "info", true);
     } else if (strcmp(word, "login") == 0) {
@@ -538,6 +563,7 @@ int main(int argc, char **argv)
     uv_run(p.loop, UV_RUN_DEFAULT);
     printf("{\"event\":\"closed\",\"clean\":%s,\"ms\":%" PRIu64 "}\n", closed ? "true" : "false",
            (uv_hrtime() - begun) / 1000000);
+    cs_buf_done(&p.offered);
     for (size_t i = 0; i < MANY && p.env[i].name; i++)
         free((void *)(uintptr_t)p.env[i].name);
     for (size_t i = 0; i < MANY && p.headers[i].name; i++)

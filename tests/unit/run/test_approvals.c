@@ -321,12 +321,12 @@ static void nobody_answers_and_that_is_a_denial(void **state)
 {
     struct world *w = *state;
     w->policy->approvals.timeout_s = 1;
-    ask(w, 1);
     int64_t start = cs_tick_ms();
+    ask(w, 1);
     until_done(w, 1);
     assert_false(w->approved);
     assert_string_equal(w->reason, "nobody answered within 1 s");
-    assert_true(cs_tick_ms() - start >= 800 && cs_tick_ms() - start < 5000);
+    assert_true(cs_tick_ms() - start >= 990);
     assert_string_equal(f_sql(&w->f, "SELECT state FROM approvals"), "expired");
     assert_string_equal(
         f_sql(&w->f, "SELECT count(*) FROM ledger WHERE event = 'approval.expired'"), "1");

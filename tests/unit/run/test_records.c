@@ -157,7 +157,7 @@ static void who_waits_is_on_record_too(void **state)
     begin(&first, &request);
     begin(&second, &request);
     struct row r = row_of(cs_run_id(second.run));
-    for (int i = 0; i < 1000 && r.code == CS_MISSING; i++) {
+    for (int i = 0; i < 60000 && r.code == CS_MISSING; i++) {
         uv_sleep(1); /* the row delays nothing, so it may be under way */
         row_done(&r);
         r = row_of(cs_run_id(second.run));
@@ -559,6 +559,96 @@ static void what_is_not_on_record_has_failed(void **state)
     play_done(&keyed);
 }
 
+/* A ledger that cannot be signed after some entries: they are not written. */
+static struct {
+    const char *event; /* that one, */
+    int times;         /* so often, */
+    int ms;            /* and it takes so long to find out */
+    char last[64];
+} unsigned_one;
+
+static void link_entry(void *ctx, uint64_t seq, const unsigned char prev[32],
+                       const struct cs_entry *e, struct cs_buf *text, unsigned char hash[32])
+{
+    (void)ctx, (void)prev;
+    snprintf(unsigned_one.last, sizeof unsigned_one.last, "%.*s", CS_STR_ARG(e->event));
+    cs_buf_puts(text, "{}");
+    memset(hash, (int)seq, 32);
+}
+
+static int sign_entry(void *ctx, struct cs_checkpoint_row *row, struct cs_err *err)
+{
+    (void)ctx, (void)row;
+    if (strcmp(unsigned_one.last, unsigned_one.event) != 0 || unsigned_one.times == 0)
+        return 0;
+    unsigned_one.times--;
+    uv_sleep((unsigned)unsigned_one.ms);
+    return cs_fail(err, CS_SYSTEM, "no room");
+}
+
+static int setup_chain(void **state)
+{
+    static const struct cs_chain chain = {1, link_entry, sign_entry, NULL};
+    unsigned_one.event = "execution.started";
+    setup(state);
+    cs_store_set_chain(world.store, &chain);
+    return 0;
+}
+
+static bool count_entry(void *ctx, const struct cs_entry_row *row)
+{
+    (void)row;
+    ++*(int *)ctx;
+    return true;
+}
+
+static int entries_of(const struct play *p, const char *event)
+{
+    struct cs_ledger_filter filter = {.execution = cs_str(p->id), .event = cs_str(event)};
+    struct cs_err err = {0};
+    char path[160];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/data/caisson.db", world.dir);
+    if (cs_store_ledger_read(path, &filter, NULL, count_entry, &count, &err) < 0)
+        fail_msg("%s", err.msg);
+    return count;
+}
+
+static void what_it_did_is_on_record_or_it_has_failed(void **state)
+{
+    (void)state;
+    struct play again = {0}, late = {0}, never = {0}, fine = {0};
+    struct cs_request request = request_of("for (;;) await new Promise(r => setTimeout(r, 5))");
+    request.durable = true; /* what it did is written as it does it */
+    unsigned_one.times = 1;
+    perform(&again, &request); /* it does not go on; its end takes along what was not written */
+    assert_int_equal(again.error, CS_ERROR_INTERNAL);
+    assert_contains(cs_buf_cstr(&again.message), "what it did could not be put on record: ");
+    assert_contains(cs_buf_cstr(&again.message), "no room");
+    assert_int_equal(entries_of(&again, "execution.started"), 1);
+    assert_int_equal(entries_of(&again, "execution.settled"), 1);
+    expect_row(&again, "failed", "internal_error");
+    request.code = CS_STR("return 1"); /* over before anybody knows, usually */
+    unsigned_one.times = 1;
+    unsigned_one.ms = 200;
+    perform(&late, &request);
+    assert_int_equal(entries_of(&late, "execution.started"), 1);
+    unsigned_one.times = -1;
+    perform(&never, &request);
+    assert_int_equal(never.error, CS_ERROR_INTERNAL);
+    assert_contains(cs_buf_cstr(&never.message), "could not be put on record");
+    assert_null(strstr(cs_buf_cstr(&never.envelope), "\"result\":1,"));
+    assert_int_equal(entries_of(&never, "execution.started"), 0);
+    unsigned_one.times = 0;
+    perform(&fine, &request);
+    assert_str_is(cs_buf_str(&fine.value), "1");
+    assert_int_equal(entries_of(&fine, "execution.started"), 1);
+    play_done(&again);
+    play_done(&late);
+    play_done(&never);
+    play_done(&fine);
+}
+
 static void on_begun_cancel(void *ctx)
 {
     struct play *p = ctx;
@@ -661,6 +751,7 @@ int main(int argc, char **argv)
         CS_TEST_WITH(one_at_a_time_in_a_session_and_nobody_else_waits, setup_sessions, teardown),
         CS_TEST_WITH(artifacts_of_a_session_are_its_own, setup_sessions, teardown),
         CS_TEST_WITH(what_is_not_on_record_has_failed, setup, teardown),
+        CS_TEST_WITH(what_it_did_is_on_record_or_it_has_failed, setup_chain, teardown),
         CS_TEST_WITH(it_can_be_cancelled_as_soon_as_it_has_begun, setup_sessions, teardown),
         CS_TEST_WITH(a_crowd_is_settled, setup_sessions, teardown),
         CS_TEST_WITH(closing_puts_all_on_record, setup, teardown),

@@ -493,7 +493,7 @@ static void the_end_is_told_to_who_is_inside_and_who_waits(void **state)
 
 static void run_until_gone(struct fixture *f, const char *path)
 {
-    for (int i = 0; i < 200 && there(path); i++) {
+    for (int i = 0; i < 12000 && there(path); i++) {
         uv_run(&f->loop, UV_RUN_NOWAIT);
         uv_sleep(5);
     }

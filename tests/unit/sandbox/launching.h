@@ -59,7 +59,7 @@ static inline void refuse(const struct cs_launch *l, struct cs_err *err)
 /* Reads until there are `want` bytes, the end of the stream, or too much time has passed. */
 static inline void read_some(int fd, size_t want, struct cs_buf *to)
 {
-    int64_t until = ms_now() + 20000;
+    int64_t until = ms_now() + 60000;
     while (to->len < want && ms_now() < until) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
@@ -75,7 +75,7 @@ static inline siginfo_t await_end(struct cs_child *child)
 {
     siginfo_t info = {0};
     struct pollfd p = {.fd = child->pidfd, .events = POLLIN};
-    assert_int_equal(poll(&p, 1, 20000), 1);
+    assert_int_equal(poll(&p, 1, 60000), 1);
     assert_int_equal(waitid(P_PIDFD, (id_t)child->pidfd, &info, WEXITED), 0);
     cs_child_done(child);
     return info;
@@ -88,7 +88,7 @@ static inline bool alive(pid_t pid)
 
 static inline bool gone_soon(pid_t pid)
 {
-    for (int i = 0; i < 200 && alive(pid); i++)
+    for (int i = 0; i < 6000 && alive(pid); i++)
         usleep(10000);
     return !alive(pid);
 }

@@ -209,7 +209,7 @@ static inline void wait_readable(int fd, int ms)
 static inline void zygote_reply(struct cs_zygote *z, struct cs_zygote_reply *reply)
 {
     struct cs_err err = {0};
-    wait_readable(z->control, 20000);
+    wait_readable(z->control, 60000);
     int r = cs_zygote_reply(z, reply, &err);
     if (r != 1)
         fail_msg("no reply: %s", err.msg);

@@ -177,7 +177,7 @@ static void test_leftovers(void **state)
     const char *argv[] = {"sh", "-c", "sleep 100 & echo $!", NULL};
     struct cs_child child = start(&(struct cs_launch){.argv = argv, .env = plain_env});
     struct pollfd p = {.fd = child.pidfd, .events = POLLIN};
-    assert_int_equal(poll(&p, 1, 20000), 1);
+    assert_int_equal(poll(&p, 1, 60000), 1);
     CS_AUTO_BUF struct cs_buf out = {0};
     read_some(child.out, 2, &out);
     pid_t left = (pid_t)strtol(cs_buf_cstr(&out), NULL, 10);

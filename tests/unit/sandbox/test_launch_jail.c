@@ -441,7 +441,7 @@ static int host_start(int *port, pthread_t *thread, int *listener)
 
 static void read_with_loop(struct cs_child *child, struct cs_buf *out)
 {
-    int64_t until = ms_now() + 20000;
+    int64_t until = ms_now() + 60000;
     ssize_t n = -1;
     while (n != 0 && ms_now() < until) {
         uv_run(loop, UV_RUN_NOWAIT);

@@ -79,7 +79,7 @@ static int forbidding_machine(bool weak)
     if (cs_zygote_spawn(&o, &z, &err) < 0)
         return 1;
     struct pollfd p = {.fd = z.control, .events = POLLIN};
-    if (poll(&p, 1, 20000) != 1 || cs_zygote_reply(&z, &reply, &err) != 1)
+    if (poll(&p, 1, 60000) != 1 || cs_zygote_reply(&z, &reply, &err) != 1)
         return 1;
     if (reply.kind == CS_ZYGOTE_FAILED)
         printf("FAILED %d %s\n", reply.err.code, reply.err.msg);

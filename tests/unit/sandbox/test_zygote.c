@@ -320,7 +320,7 @@ static void nothing_survives_the_daemon(void **state)
     assert_int_equal(waitpid(daemon, &status, 0), daemon);
     for (int i = 0; i < 3; i++) {
         bool gone = false;
-        for (int tries = 0; tries < 200 && !gone; tries++) {
+        for (int tries = 0; tries < 6000 && !gone; tries++) {
             char value[64], path[64];
             snprintf(path, sizeof path, "/proc/%d/status", (int)pids[i]);
             gone = access(path, F_OK) < 0;

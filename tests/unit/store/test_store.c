@@ -571,7 +571,7 @@ static int on_a_full_disk(const char *dir, const char *ballast)
     free(large);
     /* Room is made, and it gets well without being asked for anything. */
     unlink(path);
-    for (int i = 0; i < 50 && err.code; i++) {
+    for (int i = 0; i < 600 && err.code; i++) {
         uv_run(&f.loop, UV_RUN_NOWAIT);
         cs_store_health(f.store, &err);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);

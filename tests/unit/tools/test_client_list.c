@@ -158,6 +158,21 @@ static void a_new_list_that_fails_leaves_the_old_one(void **state)
     assert_contains(cs_client_info(f->client)->last_error.msg, "no way");
 }
 
+static void what_changed_before_it_was_listened_to_is_asked_for(void **state)
+{
+    struct fake *f = *state;
+    f->server.era = CS_ERA_MODERN;
+    fake_ready(f);
+    assert_non_null(fake_find(f, "subscriptions/listen"));
+    fake_sleep(f, 60);
+    assert_int_equal(fake_number(f, "tools/list"), 1);
+    fake_say(f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/"
+                "acknowledged\",\"params\":{}}");
+    for (int i = 0; i < 600 && fake_number(f, "tools/list") < 2; i++)
+        fake_sleep(f, 50);
+    assert_int_equal(fake_number(f, "tools/list"), 2);
+}
+
 static void a_modern_server_is_listened_to_again_and_again(void **state)
 {
     struct fake *f = *state;
@@ -326,6 +341,7 @@ int main(void)
         CS_TEST_WITH(a_change_is_asked_for_once_it_has_calmed_down, setup, teardown),
         CS_TEST_WITH(a_change_during_the_list_is_not_lost, setup, teardown),
         CS_TEST_WITH(a_new_list_that_fails_leaves_the_old_one, setup, teardown),
+        CS_TEST_WITH(what_changed_before_it_was_listened_to_is_asked_for, setup, teardown),
         CS_TEST_WITH(a_modern_server_is_listened_to_again_and_again, setup, teardown),
         CS_TEST(tools_with_illegal_headers_are_left_out_over_http),
         CS_TEST_WITH(tagged_parameters_are_mirrored, setup, teardown),

@@ -305,10 +305,11 @@ static void bad_schemas_are_errors_that_name_the_tool(void **state)
     }
 }
 
+/* Of this thread alone: others may have the machine. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 

@@ -70,7 +70,7 @@ static const char *hear(struct fixture *f, int fd)
 {
     static char text[8192];
     size_t n = 0;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 120000; i++) {
         uv_run(&f->loop, UV_RUN_NOWAIT);
         ssize_t got = read(fd, text + n, sizeof text - 1 - n);
         if (got == 0)

@@ -35,7 +35,7 @@ static void set_true(void *ctx)
 
 static void until(struct world *w, const bool *what)
 {
-    int64_t end = cs_tick_ms() + 20000;
+    int64_t end = cs_tick_ms() + 60000;
     while (!*what) {
         if (cs_tick_ms() > end)
             fail_msg("it takes too long");
@@ -253,7 +253,7 @@ static void whoever_looks_ends_the_youth(void **state)
     /* Whoever asks is told at once, not when it is looked the next time. */
     bool ready = false;
     cs_tools_look_again(w->tools);
-    cs_tools_await(w->tools, CS_STR("mail"), false, 15000, set_true, &ready);
+    cs_tools_await(w->tools, CS_STR("mail"), false, 50000, set_true, &ready);
     until(w, &ready);
     assert_string_equal(standing(w, "send"), "known");
     cs_catalogue_unref(held);
@@ -286,7 +286,7 @@ static void on_result(void *ctx, const struct cs_tool_result *r)
 
 static void wait_for(struct world *w, const struct cs_tool *t, enum cs_tool_standing wanted)
 {
-    int64_t end = cs_tick_ms() + 15000;
+    int64_t end = cs_tick_ms() + 60000;
     while (cs_tool_standing(t) != wanted) {
         if (cs_tick_ms() > end)
             fail_msg("it is still %s", cs_tool_standing_name(cs_tool_standing(t)));
@@ -300,14 +300,14 @@ static void whoever_began_before_the_change_hears_of_it(void **state)
     bool ready = false, called = false;
     put_list(w, "[" ONE("sends") "," TWO "]");
     open_with(w, store);
-    cs_tools_await(w->tools, CS_STR("mail"), true, 15000, set_true, &ready);
+    cs_tools_await(w->tools, CS_STR("mail"), true, 50000, set_true, &ready);
     until(w, &ready);
     /* Its offer is shown when it is known how it stands. */
     const struct cs_tool *t = tool_of(w, "send");
     assert_int_equal(cs_tool_standing(t), CS_TOOL_KNOWN);
     struct cs_catalogue *old = cs_catalogue_ref(held);
     put_list(w, "[" ONE("sends, and copies me") "," TWO "]");
-    cs_tools_call(w->tools, tool_of(w, "read"), CS_STR("{}"), 10000, 1 << 20, NULL, on_result,
+    cs_tools_call(w->tools, tool_of(w, "read"), CS_STR("{}"), 60000, 1 << 20, NULL, on_result,
                   &called);
     until(w, &called); /* and says that its list has changed */
     wait_for(w, t, CS_TOOL_CHANGED);

@@ -13,7 +13,7 @@ static void run_until(struct world *w, const bool *done, const char *what)
     uv_timer_t timer;
     uv_timer_init(&w->loop, &timer);
     timer.data = (void *)(uintptr_t)what;
-    uv_timer_start(&timer, on_deadline, 20000, 0);
+    uv_timer_start(&timer, on_deadline, 60000, 0);
     while (!*done)
         uv_run(&w->loop, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&timer, NULL);
@@ -28,7 +28,7 @@ static void set_true(void *ctx)
 static void await(struct world *w, const char *server, bool fresh)
 {
     bool ready = false;
-    cs_tools_await(w->tools, cs_str(server), fresh, 10000, set_true, &ready);
+    cs_tools_await(w->tools, cs_str(server), fresh, 50000, set_true, &ready);
     assert_false(ready); /* never before it has returned */
     run_until(w, &ready, "waiting for a server");
 }
@@ -285,7 +285,7 @@ static void test_a_changed_file_is_followed(void **state)
     shell_entry(w, &both, "a", "first");
     shell_entry(w, &both, "b", "second");
     put_config(w, cs_buf_cstr(&both));
-    for (int i = 0; i < 100 && strcmp(states(w), "a=ready;b=idle;") != 0; i++)
+    for (int i = 0; i < 3000 && strcmp(states(w), "a=ready;b=idle;") != 0; i++)
         pause_for(w, 20);
     assert_string_equal(states(w), "a=ready;b=idle;"); /* the first was left alone */
     await(w, "b", false);
@@ -297,7 +297,7 @@ static void test_a_changed_file_is_followed(void **state)
     assert_string_equal(states(w), "a=ready;b=ready;");
     /* One goes; what was made of it stays with those who have it. */
     one_shell(w, "b", "second");
-    for (int i = 0; i < 100 && has_tool(w, "a", "first"); i++)
+    for (int i = 0; i < 3000 && has_tool(w, "a", "first"); i++)
         pause_for(w, 20);
     assert_string_equal(states(w), "b=ready;");
     assert_false(has_tool(w, "a", "first"));
@@ -313,7 +313,7 @@ static void test_who_waits_waits_for_newcomers_too(void **state)
     bool ready = false;
     put_config(w, "\"mute\":{\"command\":\"sleep\",\"args\":[\"60\"]}");
     open_tools(w, true);
-    cs_tools_await(w->tools, (struct cs_str){0}, false, 10000, set_true, &ready);
+    cs_tools_await(w->tools, (struct cs_str){0}, false, 50000, set_true, &ready);
     pause_for(w, 100);
     assert_false(ready);
     one_shell(w, "s", "extra");
@@ -333,9 +333,9 @@ static void test_waiting_ends_and_can_be_given_up(void **state)
     run_until(w, &ready, "waiting for a server that says nothing");
     assert_false(never);
     ready = false;
-    cs_tools_await(w->tools, CS_STR("nobody"), true, 10000, set_true, &ready);
+    cs_tools_await(w->tools, CS_STR("nobody"), true, 50000, set_true, &ready);
     run_until(w, &ready, "waiting for nobody");
-    cs_tools_await(w->tools, CS_STR("mute"), true, 10000, set_true, &never);
+    cs_tools_await(w->tools, CS_STR("mute"), true, 50000, set_true, &never);
     close_tools(w); /* with somebody waiting */
     assert_false(never);
 }
@@ -361,6 +361,22 @@ static uint64_t learned(struct world *w, const char *tool)
     uint64_t count = cs_catalogue_find(c, CS_STR("s"), cs_str(tool))->learned;
     cs_catalogue_unref(c);
     return count;
+}
+
+static void test_waiting_begins_when_it_is_asked_for(void **state)
+{
+    struct world *w = *state;
+    bool over = false;
+    put_config(w, "\"mute\":{\"command\":\"sleep\",\"args\":[\"30\"]}");
+    open_tools(w, false);
+    uv_update_time(&w->loop);
+    nanosleep(&(struct timespec){.tv_nsec = 400000000},
+              NULL); /* the loop has not turned for long */
+    uint64_t begun = uv_hrtime();
+    cs_tools_await(w->tools, CS_STR("mute"), true, 300, set_true, &over);
+    while (!over)
+        uv_run(&w->loop, UV_RUN_ONCE);
+    assert_true(uv_hrtime() - begun >= 290000000);
 }
 
 static void test_types_are_learned_and_kept(void **state)
@@ -432,6 +448,7 @@ int main(void)
         CS_TEST_WITH(test_a_changed_file_is_followed, make_world, drop_world),
         CS_TEST_WITH(test_who_waits_waits_for_newcomers_too, make_world, drop_world),
         CS_TEST_WITH(test_waiting_ends_and_can_be_given_up, make_world, drop_world),
+        CS_TEST_WITH(test_waiting_begins_when_it_is_asked_for, make_world, drop_world),
         CS_TEST_WITH(test_types_are_learned_and_kept, make_world, drop_world),
         CS_TEST_WITH(test_logs_stay_small, make_world, drop_world),
     };

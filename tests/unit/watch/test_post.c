@@ -66,7 +66,7 @@ static void what_waits_is_bounded(void **state)
     cs_poster_close(p, on_poster_closed);
     while (!poster_over)
         uv_run(&f->loop, UV_RUN_ONCE);
-    assert_true(uv_now(&f->loop) - start < 5000);
+    assert_true(uv_now(&f->loop) - start < 60000); /* all attempts would take more */
     watch_close(f, w);
 }
 

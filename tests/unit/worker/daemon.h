@@ -35,7 +35,7 @@ struct talk {
     uint64_t seed;
     uint32_t log_bytes, log_lines, result_bytes, json_depth;
     uint32_t argument_bytes, calls_at_once, wall_ms, state_bytes;
-    int limit_ms;     /* 0: 20 s */
+    int limit_ms;     /* 0: a minute */
     size_t memory_mb; /* RLIMIT_AS above what is mapped now; 0: none */
     int64_t step_us;  /* what the clock gains with every frame */
     enum cs_clock clock;
@@ -465,7 +465,7 @@ static inline void talk_run(struct talk *t)
         cs_buf_puts(&t->disk[i].data, m->text);
     }
     t->outcome = -1;
-    int limit = t->limit_ms ? t->limit_ms : 20000;
+    int limit = t->limit_ms ? t->limit_ms : 60000;
     for (;;) {
         struct cs_frame f;
         int got = talk_frame(t, &f, limit);

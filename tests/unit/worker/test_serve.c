@@ -1,4 +1,6 @@
 /* The conversation: order of frames, refusals, cancelling, crashes, and that a journal repeats. */
+#include <fcntl.h>
+
 #include "base/facts.h"
 #include "worker/cases.h"
 
@@ -21,11 +23,28 @@ static pid_t until(struct talk *t, enum cs_msg type, struct cs_frame *f)
 {
     pid_t pid = talk_fork(t);
     for (;;) {
-        if (talk_frame(t, f, 5000) != 1)
+        if (talk_frame(t, f, 60000) != 1)
             fail_msg("no frame while waiting for %s", cs_msg_name(type));
         if (f->type == type)
             return pid;
         talk_handle(t, f);
+    }
+}
+
+/* It sleeps, and still does a while later. */
+static void until_it_waits(pid_t pid)
+{
+    char path[40], text[100];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    for (int asleep = 0; asleep < 5;) {
+        usleep(10000);
+        CS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        const char *name = strrchr(text, ')');
+        if (!name)
+            fail_msg("%s says %s", path, text);
+        asleep = name[2] == 'S' ? asleep + 1 : 0;
     }
 }
 
@@ -51,7 +70,7 @@ static void frames_come_in_their_order(void **state)
     pid_t pid = talk_fork(t);
     for (size_t i = 0; i < CS_COUNT(order); i++) {
         struct cs_frame f;
-        assert_int_equal(talk_frame(t, &f, 5000), 1);
+        assert_int_equal(talk_frame(t, &f, 60000), 1);
         assert_int_equal(f.type, order[i]);
         talk_handle(t, &f);
     }
@@ -68,7 +87,7 @@ static void nothing_runs_before_the_verdict(void **state)
     assert_int_equal(talk_frame(t, &f, 50), -1);
     t->refuse = "not today";
     talk_verdict(t);
-    assert_int_equal(talk_frame(t, &f, 5000), 1);
+    assert_int_equal(talk_frame(t, &f, 60000), 1);
     assert_int_equal(f.type, CS_MSG_DONE);
     talk_handle(t, &f);
     assert_contains(type_of(t), "\"permission_error\"");
@@ -176,7 +195,7 @@ static void cancelling_ends_the_program(void **state)
     pid_t pid = until(t, CS_MSG_CALL, &f);
     size_t mark = talk_begin(t, CS_MSG_CANCEL, 0);
     talk_end(t, mark);
-    assert_int_equal(talk_frame(t, &f, 5000), 1);
+    assert_int_equal(talk_frame(t, &f, 60000), 1);
     assert_int_equal(f.type, CS_MSG_DONE);
     talk_handle(t, &f);
     assert_contains(type_of(t), "cancelled");
@@ -194,7 +213,7 @@ static void answers_to_nobody_are_ignored(void **state)
     talk_result(t, 999999, CS_ANSWER_OK, CS_STR("1"));
     talk_result(t, 0, CS_ANSWER_OK, CS_STR("1"));
     talk_result(t, id, CS_ANSWER_OK, CS_STR("5"));
-    assert_int_equal(talk_frame(t, &f, 5000), 1);
+    assert_int_equal(talk_frame(t, &f, 60000), 1);
     talk_handle(t, &f);
     assert_string_equal(cs_buf_cstr(&t->answer), "1");
     assert_int_equal(exit_status(t, pid), 0);
@@ -209,9 +228,9 @@ static void a_crash_is_reported_as_one(void **state)
         struct talk *t = begin("await tools.fixture.never(); return 1");
         struct cs_frame f;
         pid_t pid = until(t, CS_MSG_CALL, &f);
-        usleep(50000); /* until it waits: a crash comes from the engine, never from a send */
+        until_it_waits(pid); /* a crash comes from the engine, never from a send */
         kill(pid, signals[i]);
-        assert_int_equal(talk_frame(t, &f, 5000), 1);
+        assert_int_equal(talk_frame(t, &f, 60000), 1);
         assert_int_equal(f.type, CS_MSG_DONE);
         talk_handle(t, &f);
         assert_contains(type_of(t), "the engine crashed");
@@ -227,7 +246,7 @@ static void a_crash_before_the_program_says_nothing(void **state)
     struct cs_frame f;
     pid_t pid = until(t, CS_MSG_READY, &f);
     kill(pid, SIGABRT);
-    assert_int_equal(talk_frame(t, &f, 5000), 0);
+    assert_int_equal(talk_frame(t, &f, 60000), 0);
     assert_int_equal(exit_status(t, pid), 70);
     end(t);
 }
