@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import time
 
 from harness import table
@@ -166,9 +167,15 @@ def test_a_limit_tells_how_to_raise_it(t):
 def test_the_processor_share_holds_after_the_burst(t):
     """With everything at its default a busy program keeps its speed for two seconds; then its share is cut."""
     seen = []
-    while len(seen) < 5 and (not seen or seen[-1] < 1000):  # on a busy machine it may get less than its share
-        seen.append(t.run("for (;;);", "-o", "json", "--timeout", "5s").json()["metrics"]["cpu_ms"])
-    t.true(1000 <= seen[-1] <= 5600 and max(seen) <= 5600, "cpu_ms %r" % seen)
+    while len(seen) < 3 and (not seen or seen[-1][0] < seen[-1][1]):
+        # On a busy machine it gets less; how much less, another one shows that nobody holds back.
+        other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        cpu = t.run("for (;;);", "-o", "json", "--timeout", "5s").json()["metrics"]["cpu_ms"]
+        other.kill()
+        used = os.wait4(other.pid, 0)[2]
+        other.returncode = 0
+        seen.append((cpu, min(1000, 0.3 * 1000 * (used.ru_utime + used.ru_stime))))
+    t.true(seen[-1][0] >= seen[-1][1] and max(cpu for cpu, _ in seen) <= 5600, "cpu_ms, and the least: %r" % seen)
 
 
 def test_the_tree_is_dead_before_the_answer_leaves(t):
