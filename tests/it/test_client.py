@@ -127,7 +127,7 @@ def modern(t, *actions, arguments=()):
 def test_a_modern_server_of_the_official_sdk(t, _, arguments):
     e = modern(t, "--elicit", '{"action":"accept","content":{"confirm":true}}', "connect", "call", "add",
                '{"a":1,"b":2}', "call", "slow", '{"steps":3,"ms":20}', "call", "deploy", '{"env":"prod"}', "call",
-               "grow", "{}", "listed", "2", "info", arguments=arguments)
+               "grow", "{}", "offers", "grown_1", "info", arguments=arguments)
     done = some(e, "done")
     t.equal(done[0]["result"]["structuredContent"], {"sum": 3})
     t.equal(len(some(e, "progress")), 3, "progress")
@@ -146,7 +146,7 @@ def test_a_modern_server_is_declined_when_nobody_is_there(t):
 
 def test_the_same_server_spoken_to_the_old_way(t):
     e = modern(t, "--era", "legacy", "--elicit", '{"action":"accept","content":{"confirm":true}}', "connect", "call",
-               "deploy", '{"env":"dev"}', "call", "grow", "{}", "listed", "2", "info")
+               "deploy", '{"env":"dev"}', "call", "grow", "{}", "offers", "grown_1", "info")
     t.has(text(some(e, "done")[0]), "deployed to dev")
     t.equal(last(e, "info")["protocol"], "2025-11-25")
 
