@@ -31,7 +31,7 @@
 #define CS_CAGE_AGE_MS 250
 
 /* How long a job waits for a process before we say that we cannot run it. */
-#define CS_WAIT_FOR_PROCESS_MS 20000
+#define CS_WAIT_FOR_PROCESS_MS 60000
 
 struct cs_proc {
     struct cs_sandbox *sandbox;

@@ -24,7 +24,7 @@
 #include "tools/config_doc.h"
 
 #define TRIES   5
-#define LOCK_MS 5000
+#define LOCK_MS 20000
 
 /* Makes the new text of `doc`; 1: nothing is to be done. */
 typedef int make_fn(void *ctx, const struct cs_jsonc *doc, struct cs_buf *out, struct cs_err *err);

@@ -120,7 +120,8 @@ def test_the_official_memory_server(t):
 
 
 def modern(t, *actions, arguments=()):
-    return probe(t, *actions, env=node(t), server=["node", os.path.join(PEERS, "servers", "modern.mjs"), *arguments])
+    # However long it takes to start: it is asked which era it is of before it is spoken to the old way.
+    return probe(t, "--probe", "30000", *actions, env=node(t), server=["node", os.path.join(PEERS, "servers", "modern.mjs"), *arguments])
 
 
 @table([("both eras", ()), ("modern only", ("strict",))])
