@@ -329,7 +329,8 @@ struct cs_measure {
     uint64_t seq; /* given by the store */
     struct cs_str tenant;
     struct cs_str status, error_type;
-    struct cs_str tools; /* JSON {"server/tool": calls} */
+    struct cs_str tools;  /* JSON {"server/tool": calls} */
+    struct cs_str masked; /* JSON {"EMAIL": values}; may be empty */
     int64_t finished;
     uint64_t wall_us, cpu_us, memory_peak, calls, calls_failed, calls_denied;
     uint64_t tokens_saved;
