@@ -62,26 +62,6 @@ static void on_settled(void *ctx, const struct cs_err *err, const unsigned char 
     orphan_free(o);
 }
 
-static void lost_envelope(const struct cs_execution_row *row, struct cs_str message,
-                          struct cs_buf *out)
-{
-    struct cs_result r = {.status = CS_STATUS_CANCELLED,
-                          .session_id = row->session,
-                          .failed = true,
-                          .exit_status = -1,
-                          .limits = cs_limits_default()};
-    snprintf(r.execution_id, sizeof r.execution_id, "%.*s", CS_STR_ARG(row->id));
-    cs_language_parse(row->language, &r.language, NULL);
-    r.is_guest = r.language != CS_TYPESCRIPT;
-    r.error.type = CS_ERROR_INTERNAL;
-    r.error.message = message;
-    r.error.suggestion = CS_STR("Look what its calls have done; then run it again, if it may run "
-                                "twice.");
-    r.provenance.actor_id = row->principal;
-    r.provenance.timestamp = cs_time_ms();
-    cs_envelope(&r, out);
-}
-
 /* Takes the orphan. `reason` is for the ledger, `message` for people. */
 static void settle_lost(struct orphan *o, const char *reason, struct cs_str message)
 {
@@ -91,7 +71,7 @@ static void settle_lost(struct orphan *o, const char *reason, struct cs_str mess
                   "{\"error\":\"internal_error\",\"lost\":true,\"reason\":\"%s\","
                   "\"status\":\"cancelled\"}",
                   reason);
-    lost_envelope(&row, message, &envelope);
+    cs_store_lost_envelope(&row, message, &envelope);
     row.status = CS_STR("cancelled");
     row.error_type = CS_STR("internal_error");
     row.envelope = cs_buf_str(&envelope);
@@ -102,7 +82,12 @@ static void settle_lost(struct orphan *o, const char *reason, struct cs_str mess
                              .session = row.session,
                              .execution = row.id,
                              .data = cs_buf_str(&data)};
-    struct cs_execution_more more = {.entries = &entry, .entry_count = 1};
+    const struct cs_measure measure = {.tenant = row.tenant,
+                                       .status = row.status,
+                                       .error_type = row.error_type,
+                                       .tools = CS_STR("{}"),
+                                       .finished = row.finished};
+    struct cs_execution_more more = {.entries = &entry, .entry_count = 1, .measure = &measure};
     cs_log_line(CS_LOG_WARN, "resume", "lost: %.*s execution=%.*s", CS_STR_ARG(message),
                 CS_STR_ARG(row.id));
     cs_store_execution_settle(o->resumer->store, &row, &more, on_settled, o);

@@ -128,7 +128,8 @@ static void text_member(struct cs_json_writer *w, const char *key, struct cs_str
         cs_json_put_null(w);
 }
 
-static void lost_envelope(const struct cs_execution_row *r, struct cs_buf *out)
+void cs_store_lost_envelope(const struct cs_execution_row *r, struct cs_str message,
+                            struct cs_buf *out)
 {
     struct cs_json_writer w = CS_JSON_WRITER(out);
     cs_json_open(&w, '{');
@@ -140,8 +141,9 @@ static void lost_envelope(const struct cs_execution_row *r, struct cs_buf *out)
     cs_json_key(&w, "error");
     cs_json_open(&w, '{');
     text_member(&w, "type", CS_STR("internal_error"));
-    text_member(&w, "message", CS_STR("the daemon ended while this execution ran"));
-    text_member(&w, "suggestion", CS_STR("run it again, if it can be run twice"));
+    text_member(&w, "message", message);
+    text_member(&w, "suggestion",
+                CS_STR("Look what its calls have done; then run it again, if it may run twice."));
     cs_json_close(&w, '}');
     static const char *const empty[] = {"logs", "calls", "artifacts"};
     for (size_t i = 0; i < CS_COUNT(empty); i++) {
@@ -171,7 +173,7 @@ static int cancel(struct cs_db *db, const struct cs_execution_row *r, struct cs_
                                        .error_type = type,
                                        .tools = CS_STR("{}"),
                                        .finished = now};
-    lost_envelope(r, &envelope);
+    cs_store_lost_envelope(r, CS_STR("the daemon ended while this execution ran"), &envelope);
     if (cs_db_append(db, &entry, 1, hash, err) < 0 || cs_db_measure(db, &measure, err) < 0 ||
         cs_sql_do(db, CS_SQL_EXECUTION_END, err, "sssisss", status, type, cs_buf_str(&envelope),
                   now, r->id, r->tenant, owner) < 0)

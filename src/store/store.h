@@ -247,6 +247,10 @@ void cs_store_execution_admit(struct cs_store *s, const struct cs_execution_row 
 void cs_store_execution_settle(struct cs_store *s, const struct cs_execution_row *row,
                                const struct cs_execution_more *more, cs_execution_ended *done,
                                void *ctx);
+/* What is left to say of one that is lost with its process: nobody knows what it did last. The
+ * store says so itself of those that are not durable. */
+void cs_store_lost_envelope(const struct cs_execution_row *row, struct cs_str message,
+                            struct cs_buf *out);
 /* It was refused after all, before it did anything: there is no such row, and its key is free. */
 void cs_store_execution_drop(struct cs_store *s, struct cs_str tenant, struct cs_str id,
                              cs_stored *done, void *ctx);

@@ -520,6 +520,9 @@ def test_a_journal_that_is_damaged_is_an_execution_that_is_lost(t):
         e = ended(t, d, execution)
         t.equal((e["status"], e["error"]["type"]), ("cancelled", "internal_error"), "outcome")
         t.has(e["error"]["message"], "cannot go on")
+        t.has(e["error"]["suggestion"], "Look what its calls have done")
+        t.equal((e["execution_id"], e["calls"], e["logs"]), (execution, [], []), "as any that is lost")
+        until(t, "the figures", lambda: d.get("/statistics").json()["executions"]["cancelled"] == 1)
         t.equal(d.run("return 1")["result"], 1, "the next one")
     settled = [entry for entry in events(t, execution) if entry["event"] == "execution.settled"]
     t.equal([entry["data"].get("reason") for entry in settled], ["journal_damaged"], "settled")
