@@ -598,6 +598,11 @@ void cs_store_health(const struct cs_store *s, struct cs_err *err)
     *err = s->health;
 }
 
+uint64_t cs_store_cache_mark(const struct cs_store *s)
+{
+    return cs_mark_read(&s->db);
+}
+
 uv_loop_t *cs_store_loop(struct cs_store *s)
 {
     return s->async.loop;
