@@ -111,7 +111,10 @@ static void put_head(struct view *v, const struct cs_approval_row *row)
     bool call = cs_str_is(row->kind, "call");
     put_level(v, row->risk);
     fprintf(v->f, "  %s%s%s  ", style(v, "\033[1m"),
-            call ? "a program asks to call a tool" : "a program asks to run", style(v, "\033[0m"));
+            cs_card_sent(v->card) ? "a call may have been made already; is it sent again?"
+            : call                ? "a program asks to call a tool"
+                                  : "a program asks to run",
+            style(v, "\033[0m"));
     put(v, row->id);
     if (cs_str_is(row->state, "pending"))
         fprintf(v->f, ", %s left", cs_card_left(row->expires - cs_time_ms(), left));
@@ -487,6 +490,12 @@ static void put_call(struct view *v)
     fputc('/', v->f);
     put(v, text_of(v, call, "tool"));
     fprintf(v->f, "%s\n", style(v, "\033[0m"));
+    struct cs_str sent = text_of(v, call, "sent_at");
+    if (sent.len) {
+        fprintf(v->f, "    %ssent at ", style(v, "\033[1;31m"));
+        put(v, sent);
+        fprintf(v->f, ", and never answered%s\n", style(v, "\033[0m"));
+    }
     struct cs_str says = text_of(v, call, "description");
     if (says.len) {
         fputs("    its server says: ", v->f);

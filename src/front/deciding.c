@@ -10,6 +10,7 @@
 #include "front/card.h"
 #include "front/moment.h"
 #include "front/text.h"
+#include "run/card_lines.h"
 
 #define REASON_BYTES 500
 
@@ -21,6 +22,7 @@ struct cs_deciding {
     struct cs_choice given, choice;
     enum state state;
     bool colour, whole; /* whole: there are no further details */
+    bool sent;          /* it is about a call that was sent before */
 };
 
 static struct cs_str keep(struct cs_deciding *d, struct cs_str text)
@@ -41,6 +43,9 @@ struct cs_deciding *cs_deciding_new(const struct cs_approval_row *row,
         *texts[i] = keep(d, *texts[i]);
     if (given)
         d->given = *given;
+    CS_AUTO_JSON struct cs_json card = {0};
+    if (cs_json_parse(d->row.card, NULL, &card, NULL) == 0)
+        d->sent = cs_card_sent(cs_json_root(&card));
     d->given.arguments = keep(d, d->given.arguments);
     d->given.reason = keep(d, d->given.reason);
     return d;
@@ -98,7 +103,7 @@ void cs_deciding_prompt(const struct cs_deciding *d, struct cs_buf *out)
 {
     switch (d->state) {
     case KEY:
-        cs_buf_printf(out, "  [y] %s\n", meaning(d->given.answer));
+        cs_buf_printf(out, "  [y] %s\n", d->sent ? "yes, send it again" : meaning(d->given.answer));
         if (offers(d, CS_APPROVE_SESSION))
             cs_buf_printf(out, "  [s] %s\n", meaning(CS_APPROVE_SESSION));
         if (offers(d, CS_APPROVE_PROGRAM))

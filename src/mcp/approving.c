@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "mcp/house.h"
 #include "run/approvals.h"
+#include "run/card_lines.h"
 
 #define OURS        (UINT64_C(1) << 63) /* so that their numbers are none of a server's questions */
 #define CARD_BYTES  6000
@@ -22,14 +23,6 @@
 #define REASON_MAX  500
 #define ASKED_MOST  2
 #define ANSWERS_MAX CS_APPROVE_ANSWERS
-
-static const char *const titles[CS_APPROVE_ANSWERS] = {
-    [CS_APPROVE_ONCE] = "Allow once",
-    [CS_APPROVE_SESSION] = "Allow in this session",
-    [CS_APPROVE_PROGRAM] = "Always allow exactly this program",
-    [CS_APPROVE_TOOL] = "Allow this tool with these arguments for 30 days",
-    [CS_APPROVE_DENY] = "Deny",
-};
 
 struct cs_house_approval {
     struct cs_house_approval *next;
@@ -39,6 +32,7 @@ struct cs_house_approval {
     unsigned answers; /* 1u << enum cs_approval_answer */
     enum cs_ask_kind kind;
     bool put;       /* the client is asked now */
+    bool sent;      /* it is about a call that was sent before */
     bool elsewhere; /* somebody else has to answer */
     int64_t expires;
     struct cs_buf card, why;
@@ -98,6 +92,7 @@ static void read_card(struct cs_house_approval *a, const struct cs_approval_row 
     if (cs_json_parse(row->card, NULL, &doc, NULL) < 0)
         return;
     struct cs_json_val root = cs_json_root(&doc), answers = cs_json_get(root, "answers");
+    a->sent = cs_card_sent(root);
     cs_buf_putstr(&a->why, cs_utf8_cut(cs_json_str(cs_json_get(root, "why"), &arena), WHY_BYTES));
     while (cs_json_next(answers, &it, NULL, &item))
         if (cs_approval_answer_parse(cs_json_str(item, &arena), &answer))
@@ -109,10 +104,12 @@ static void read_card(struct cs_house_approval *a, const struct cs_approval_row 
 static void put_names(const struct cs_house_approval *a, struct cs_json_writer *w, bool titled)
 {
     cs_json_open(w, '[');
-    for (int i = 0; i < CS_APPROVE_ANSWERS; i++)
+    for (int i = 0; i < CS_APPROVE_ANSWERS; i++) {
+        enum cs_approval_answer answer = (enum cs_approval_answer)i;
         if (a->answers & 1u << i)
-            cs_json_put_z(w,
-                          titled ? titles[i] : cs_approval_answer_name((enum cs_approval_answer)i));
+            cs_json_put_z(w, titled ? cs_approval_answer_title(answer, a->sent)
+                                    : cs_approval_answer_name(answer));
+    }
     cs_json_close(w, ']');
 }
 

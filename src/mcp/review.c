@@ -184,11 +184,6 @@ void cs_house_running(struct cs_str id, const struct cs_found *found, struct cs_
     cs_json_put_z(&w, found->run ? cs_run_phase(found->run) : "running");
     cs_json_key(&w, "execution_id");
     cs_json_put_str(&w, id);
-    struct cs_str question = found->run ? cs_run_question(found->run) : (struct cs_str){0};
-    if (question.len) {
-        cs_json_key(&w, "question");
-        cs_json_put_raw(&w, question);
-    }
     struct cs_run_approval asked;
     if (found->run && cs_run_approvals(found->run, &asked, 1)) {
         CS_AUTO_BUF struct cs_buf waits = {0};

@@ -8,19 +8,10 @@
 #include "base/hash.h"
 #include "rest/inside.h"
 #include "run/approvals.h"
+#include "run/card_lines.h"
 
 #define TEXT_BYTES (256u << 10)
 #define FORM_BYTES 4096u
-
-static const struct {
-    const char *answer, *words;
-} buttons[] = {
-    {"once", "Allow once"},
-    {"session", "Allow in this session"},
-    {"program", "Always allow exactly this program"},
-    {"tool", "Allow this tool with these arguments for 30 days"},
-    {"deny", "Deny"},
-};
 
 static void put_html(struct cs_buf *out, struct cs_str text)
 {
@@ -46,17 +37,21 @@ static bool is_offered(struct cs_json_val answers, const char *answer)
 static void put_form(const struct cs_approval_row *row, struct cs_buf *out)
 {
     CS_AUTO_JSON struct cs_json card = {0};
-    struct cs_json_val answers = {0};
+    struct cs_json_val root = {0};
     if (cs_json_parse(row->card, NULL, &card, NULL) == 0)
-        answers = cs_json_get(cs_json_root(&card), "answers");
+        root = cs_json_root(&card);
+    struct cs_json_val answers = cs_json_get(root, "answers");
     cs_buf_puts(out, "<form method=\"post\"><input type=\"hidden\" name=\"card_hash\" value=\"");
     cs_hex_put(out, row->card_hash, sizeof row->card_hash);
     cs_buf_puts(out, "\"><p><label>Reason <input name=\"reason\" maxlength=\"500\" size=\"60\">"
                      "</label></p><p>");
-    for (size_t i = 0; i < CS_COUNT(buttons); i++)
-        if (i == 0 || i == CS_COUNT(buttons) - 1 || is_offered(answers, buttons[i].answer))
-            cs_buf_printf(out, "<button name=\"answer\" value=\"%s\">%s</button> ",
-                          buttons[i].answer, buttons[i].words);
+    for (int i = 0; i < CS_APPROVE_ANSWERS; i++) {
+        enum cs_approval_answer answer = (enum cs_approval_answer)i;
+        const char *name = cs_approval_answer_name(answer);
+        if (answer == CS_APPROVE_ONCE || answer == CS_APPROVE_DENY || is_offered(answers, name))
+            cs_buf_printf(out, "<button name=\"answer\" value=\"%s\">%s</button> ", name,
+                          cs_approval_answer_title(answer, cs_card_sent(root)));
+    }
     cs_buf_puts(out, "</p></form>");
 }
 

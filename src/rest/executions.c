@@ -197,16 +197,11 @@ static void answer_running(struct cs_visit *v, const struct cs_run *run)
     CS_AUTO_BUF struct cs_buf json = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&json);
     cs_json_open(&w, '{');
-    struct cs_str question = cs_run_question(run);
     cs_put_text(&w, "execution_id", cs_str(cs_run_id(run)));
     const char *phase = cs_run_phase(run);
     cs_put_text(&w, "status", cs_str(strcmp(phase, "waiting") == 0 ? "running" : phase));
     cs_put_text(&w, "phase", cs_str(phase));
     cs_put_approvals(&w, run);
-    if (question.len) {
-        cs_json_key(&w, "question");
-        cs_json_put_raw(&w, question);
-    }
     cs_put_logs(&w, run);
     cs_json_close(&w, '}');
     cs_visit_json(v, 200, &json);
@@ -322,53 +317,6 @@ void cs_rest_delete_execution(struct cs_visit *v)
     }
     v->seat = cs_run_join(run, &nothing, on_ended, v);
     cs_run_cancel(run);
-}
-
-/* --- somebody decides --- */
-
-static bool is_asked(const struct cs_run *run, struct cs_json_val call)
-{
-    CS_AUTO_JSON struct cs_json doc = {0};
-    int64_t given, asked = -1;
-    if (!cs_json_i64(call, &given))
-        return true;
-    if (cs_json_parse(cs_run_question(run), NULL, &doc, NULL) == 0)
-        cs_json_i64(cs_json_get(cs_json_root(&doc), "call"), &asked);
-    return given == asked;
-}
-
-static void answer_not_asked(struct cs_visit *v, const struct cs_execution_row *row)
-{
-    if (row->envelope.len)
-        cs_visit_failf(v, 0, CS_CONFLICT, "the execution is over: nothing is asked");
-    else
-        cs_visit_failf(v, 0, CS_CONFLICT,
-                       "the execution is under way in another process, or not "
-                       "taken over yet; ask again in a moment");
-}
-
-void cs_rest_post_decision(struct cs_visit *v)
-{
-    struct cs_err err = {0};
-    if (cs_rest_read_object(cs_exchange_body(v->x), v->rest->decision, &v->body, &v->arena, &err) <
-        0) {
-        cs_visit_fail(v, 0, &err);
-        return;
-    }
-    struct cs_json_val root = cs_json_root(&v->body);
-    struct cs_run *run = cs_visit_running(v);
-    enum cs_resume_answer answer =
-        cs_json_is(cs_json_get(root, "answer"), "retry") ? CS_RESUME_RETRY : CS_RESUME_FAIL;
-    if (!run) {
-        cs_visit_find(v, answer_not_asked);
-        return;
-    }
-    if (!is_asked(run, cs_json_get(root, "call")))
-        cs_visit_failf(v, 0, CS_CONFLICT, "another call is asked about; look at the question");
-    else if (cs_run_decide(run, answer, cs_str(v->caller.principal), &err) < 0)
-        cs_visit_fail(v, 0, &err);
-    else
-        answer_running(v, run);
 }
 
 /* --- replay --- */

@@ -65,7 +65,7 @@ struct cs_rest {
     struct cs_rest_options o;
     struct cs_visit *visits;
     /* What bodies have to fit. */
-    struct cs_schema *execution, *session, *decision, *replay, *answer;
+    struct cs_schema *execution, *session, *replay, *answer;
     int64_t started; /* ms since 1970 */
 };
 
@@ -198,7 +198,6 @@ void cs_rest_get_trace(struct cs_visit *v);
 void cs_rest_get_logs(struct cs_visit *v);
 void cs_rest_delete_execution(struct cs_visit *v);
 void cs_rest_post_replay(struct cs_visit *v);
-void cs_rest_post_decision(struct cs_visit *v);
 
 void cs_rest_get_approvals(struct cs_visit *v);
 void cs_rest_get_approval(struct cs_visit *v);

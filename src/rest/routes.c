@@ -36,9 +36,6 @@ static const struct cs_route routes[] = {
     {"POST", "/executions/{execution_id}/replay", CS_NEED_EXECUTE, CS_BODY_MAYBE, "ReplayRequest",
      "replayExecution", "executions", "Run it, or another program, again from its record", "",
      "200:Replay", "404 409 413 415 503", cs_rest_post_replay},
-    {"POST", "/executions/{execution_id}/decision", CS_NEED_APPROVE, CS_BODY_JSON, "Decision",
-     "decideExecution", "executions", "Answer the question that a durable execution waits with", "",
-     "200:ExecutionRunning", "404 409 413 415", cs_rest_post_decision},
 
     {"GET", "/approvals", CS_NEED_EXECUTE, CS_BODY_NONE, NULL, "listApprovals", "approvals",
      "What persons were asked, newest first", "ApprovalState ExecutionId Limit Before",

@@ -90,7 +90,6 @@ void cs_rest_close(struct cs_rest *rest)
     }
     cs_schema_free(rest->execution);
     cs_schema_free(rest->session);
-    cs_schema_free(rest->decision);
     cs_schema_free(rest->replay);
     cs_schema_free(rest->answer);
     free(rest);
@@ -384,7 +383,6 @@ int cs_rest_new(uv_loop_t *loop, const struct cs_rest_options *options, struct c
     r->started = cs_time_ms();
     if (cs_rest_schema(cs_buf_str(&openapi), "ExecutionRequest", &r->execution, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "SessionRequest", &r->session, err) < 0 ||
-        cs_rest_schema(cs_buf_str(&openapi), "Decision", &r->decision, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "ReplayRequest", &r->replay, err) < 0 ||
         cs_rest_schema(cs_buf_str(&openapi), "ApprovalAnswer", &r->answer, err) < 0) {
         cs_rest_close(r);

@@ -555,7 +555,8 @@ struct cs_question *cs_question_ask(const struct cs_question_want *want,
         q->state = ENDED;
         q->end.reason = CS_STR("nobody can be asked: nothing is kept here");
         wind(all);
-    } else if (want->risk == CS_RISK_CRITICAL) { /* nobody has allowed that beyond one time */
+    } else if (want->once ||
+               want->risk == CS_RISK_CRITICAL) { /* nobody has allowed that for longer */
         add(q);
     } else {
         q->ops++;

@@ -16,7 +16,9 @@
  *                  "modules_hash", "files": [{"name", "bytes", "lines", "hash"}], "files_more"?,
  *                  "file_lines": [{"file", "line", "text"?, "bytes_before"?, "bytes_after"?}] (of
  *                  what it imports: those that something was found in)},
- *      "call": {"server", "tool", "description", "annotations", "labels", "standing",
+ *      "call": {"server", "tool", "sent_at"? (it was sent by a process that is gone: it may have
+ *               taken effect, and yes sends it again), "description", "annotations", "labels",
+ *               "standing",
  *               "values": [{"argument": "to", "token": "[EMAIL_3]", "what": "EMAIL", "from":
  *                           "web/fetch, call 2", "hint"?: "@corp.example"}], "values_cut"?,
  *               "arguments" (as the program gave them, with tokens: an object; a text if it was
@@ -55,6 +57,8 @@ enum cs_approval_answer {
 };
 const char *cs_approval_answer_name(enum cs_approval_answer answer); /* "once", ... */
 bool cs_approval_answer_parse(struct cs_str word, enum cs_approval_answer *answer);
+/* On a button: "Allow once". `sent`: of a call that was sent before. */
+const char *cs_approval_answer_title(enum cs_approval_answer answer, bool sent);
 
 struct cs_decision {
     enum cs_approval_answer answer;

@@ -26,6 +26,7 @@ enum cs_why {
     CS_WHY_YOUNG = 4,    /* the tool */
     CS_WHY_FLOW = 8,     /* what has come in, and where it would go */
     CS_WHY_VALUES = 16,  /* privacy.detokenize */
+    CS_WHY_SENT = 64,    /* it may have been made already: no grant is good for that */
     CS_WHY_COMMAND = 32, /* what it is told to run; by which rule is one of the reasons, too */
 };
 

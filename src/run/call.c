@@ -129,11 +129,28 @@ void cs_gate_answer(struct cs_gate_call *c, enum cs_call_status status, enum cs_
     }
 }
 
+/* Whatever keeps it from being sent again: what the program has to know is that it may have taken
+ * effect. */
+static void say_unknown(struct cs_str why, struct cs_buf *out)
+{
+    cs_buf_printf(out,
+                  "it is not known whether this call took effect: it was sent, caisson ended "
+                  "before the answer came, and it was not sent again: %.*s",
+                  CS_STR_ARG(why));
+}
+
 void cs_gate_refuse(struct cs_gate_call *c, struct cs_refusal r, struct cs_str message,
                     struct cs_str suggestion)
 {
-    CS_AUTO_BUF struct cs_buf json = {0};
+    static const struct cs_refusal unknown = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
+    CS_AUTO_BUF struct cs_buf json = {0}, before = {0};
     struct cs_json_writer w = CS_JSON_WRITER(&json);
+    if (c->sent_us) {
+        say_unknown(message, &before);
+        message = cs_buf_str(&before);
+        suggestion = CS_STR("Look whether it did before it is made again.");
+        r = unknown;
+    }
     cs_json_open(&w, '{');
     cs_json_key(&w, "message");
     cs_json_put_str(&w, message);
@@ -492,8 +509,13 @@ static void refuse_token(struct cs_gate_call *c, const struct cs_err *err)
                        CS_STR("Leave it out, or ask for a rule in privacy.detokenize."));
     } else {
         cs_gate_refuse(c, err->code == CS_LIMIT ? too_large : invalid, cs_str(err->msg),
-                       CS_STR("Pass tokens on as they came, from results or inputs of this session "
-                              "or execution."));
+                       c->run->result.session_id.len
+                           ? CS_STR("Pass tokens on as they came, from results or inputs of this "
+                                    "session.")
+                           : CS_STR("Without a session a token is good within its execution alone. "
+                                    "Give the program that gets it and this one the same "
+                                    "`session_id` (\"new\" starts a session), and pass it on as it "
+                                    "came."));
     }
 }
 
@@ -509,6 +531,7 @@ static void send_now(struct cs_gate_call *c)
         refuse_token(c, &err);
         return;
     }
+    c->sent_us = 0;
     /* What is measured has tokens: an answer that repeats values may be longer than that. */
     uint64_t most = n > 0 ? 2 * c->limits.result + ECHO_BYTES : c->limits.result;
     c->inner =
@@ -581,6 +604,8 @@ static void on_listed(void *ctx)
     struct cs_gate_call *c = ctx;
     struct cs_run *run = c->run;
     c->await = NULL;
+    if (c->sent_us)
+        cs_job_pause(run->job, false);
     cs_catalogue_unref(run->catalogue);
     run->catalogue = cs_tools_current(run->runner->tools);
     enter(c);
@@ -594,6 +619,8 @@ static bool ask_server(struct cs_gate_call *c)
     if (!server.len || c->asked)
         return false;
     c->asked = true;
+    if (c->sent_us) /* as while somebody is asked, which is next */
+        cs_job_pause(run->job, true);
     c->await = cs_tools_await(run->runner->tools, server, true, FIRST_LIST_MS, on_listed, c);
     return true;
 }
@@ -675,21 +702,8 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
         return;
     }
     c->record = cs_gate_note(run, server, tool, arguments.len);
+    c->sent_us = run->sent_us;
     enter(c);
-}
-
-void cs_gate_unknown(struct cs_run *run, const struct cs_wish *wish)
-{
-    static const struct cs_refusal unknown = {CS_CALL_ERROR, CS_ANSWER_FAILED, NULL, false};
-    struct cs_gate_call *c = cs_gate_call_new(run, wish->id);
-    cs_buf_putstr(&c->server, wish->server);
-    cs_buf_putstr(&c->name, wish->tool);
-    cs_buf_putstr(&c->arguments, wish->arguments);
-    c->record = cs_gate_note(run, wish->server, wish->tool, wish->arguments.len);
-    cs_gate_refuse(c, unknown,
-                   CS_STR("it is not known whether this call took effect: it was sent, and caisson "
-                          "ended before the answer came"),
-                   CS_STR("Look whether it did before it is made again."));
 }
 
 void cs_gate_close(struct cs_run *run)

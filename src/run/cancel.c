@@ -29,7 +29,7 @@ void cs_run_cancel(struct cs_run *run)
 static void cancel_all(struct cs_runner *runner, bool who_asks)
 {
     for (struct cs_run *run = runner->runs; run; run = run->next) {
-        if (who_asks && !cs_run_question(run).len && !cs_guard_asks(run))
+        if (who_asks && !cs_guard_asks(run))
             continue;
         run->leaves = cs_run_may_leave(run);
         cs_run_cancel(run);

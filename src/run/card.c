@@ -143,6 +143,8 @@ static void bind_call(struct cs_gate_call *c, bool whole, unsigned char hash[32]
     if (whole) {
         put_program_binding(&w, run, true);
         number(&w, "occurrence", cs_journal_occurrence(run, c->id));
+        if (c->sent_us)
+            number(&w, "sent", (uint64_t)c->sent_us);
     } else {
         text(&w, "tenant", run->tenant);
         text(&w, "principal", run->principal);
@@ -204,12 +206,12 @@ static void put_program(struct cs_json_writer *w, const struct cs_run *run,
     cs_json_close(w, '}');
 }
 
-/* What is CRITICAL is allowed once, and asked for again. */
+/* What is CRITICAL is allowed once, and asked for again; so is what may have been done already. */
 static void put_tail(struct cs_json_writer *w, const struct cs_question_want *want,
                      const struct cs_limits *limits)
 {
     const struct cs_run *run = want->run;
-    bool lasts = want->risk != CS_RISK_CRITICAL;
+    bool lasts = want->risk != CS_RISK_CRITICAL && !want->once;
     struct cs_approval_rules rules = cs_policy_approvals(run->policy);
     uint32_t seconds = run->request.durable ? rules.durable_timeout_s : rules.timeout_s;
     int64_t now = cs_time_ms();
@@ -289,6 +291,8 @@ static void put_call(struct cs_json_writer *w, struct cs_gate_call *c)
     number(w, "number", (uint64_t)c->record + 1);
     text(w, "server", t->server);
     text(w, "tool", t->name);
+    if (c->sent_us)
+        put_time(w, "sent_at", c->sent_us / 1000);
     put_cut(w, "description", cs_utf8_cut(t->description, DESCRIPTION_SHOWN), t->description.len);
     put_annotations(w, t);
     cs_json_key(w, "labels");

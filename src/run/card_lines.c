@@ -128,3 +128,8 @@ uint32_t cs_card_lines_gap(const struct cs_card_lines *lines, size_t i)
     uint32_t here = i < lines->count ? lines->at[i].number : lines->total + 1;
     return here > before + 1 ? here - before - 1 : 0;
 }
+
+bool cs_card_sent(struct cs_json_val card)
+{
+    return cs_json_type(cs_json_get(cs_json_get(card, "call"), "sent_at")) == CS_JSON_STRING;
+}

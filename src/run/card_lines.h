@@ -1,5 +1,5 @@
 /*
- * Inside of run/ and front/: the program on a card, line by line, as everybody shows it.
+ * What those who show a card share: the program on it, line by line, and what it is about.
  *
  * A card has the beginning of a program ("code"), and the parts around all that was found
  * ("lines"), wherever they are. Lines end where the compiler says that they do, so that a finding's
@@ -37,5 +37,8 @@ void cs_card_lines_read(struct cs_json_val card, size_t width, struct cs_arena *
                         struct cs_card_lines *lines);
 /* How many lines of the program are left out just before this one; i = count: behind the last. */
 uint32_t cs_card_lines_gap(const struct cs_card_lines *lines, size_t i);
+
+/* Is it about a call that was sent before, and may have taken effect? */
+bool cs_card_sent(struct cs_json_val card);
 
 #endif

@@ -196,9 +196,13 @@ static void put_call(struct page *p)
     put(p, text_of(p, call, "server"));
     cs_buf_putc(p->out, '/');
     put(p, text_of(p, call, "tool"));
-    cs_buf_puts(p->out, " [");
-    put_list(p, cs_json_get(call, "labels"));
-    cs_buf_puts(p->out, "]\n");
+    if (cs_json_count(cs_json_get(call, "labels"))) {
+        cs_buf_puts(p->out, " [");
+        put_list(p, cs_json_get(call, "labels"));
+        cs_buf_putc(p->out, ']');
+    }
+    cs_buf_putc(p->out, '\n');
+    line(p, "It was sent at", text_of(p, call, "sent_at"));
     struct cs_str standing = text_of(p, call, "standing");
     if (!cs_str_is(standing, "known"))
         line(p, "Standing", standing);
@@ -360,9 +364,11 @@ static void put_code(struct page *p, size_t room)
 
 static void compose(struct page *p, const struct cs_approval_row *row)
 {
+    bool sent = cs_card_sent(p->card);
     cs_buf_printf(p->out, "%.*s risk: %s\n", CS_STR_ARG(row->risk),
-                  cs_str_is(row->kind, "call") ? "a program wants to call a tool"
-                                               : "a program wants to run");
+                  sent ? "a call may have been made already; is it sent again?"
+                  : cs_str_is(row->kind, "call") ? "a program wants to call a tool"
+                                                 : "a program wants to run");
     line(p, "Why it is asked", text_of(p, p->card, "why"));
     line(p, "For", text_of(p, p->card, "principal"));
     line(p, "It is to", text_of(p, p->card, "intent"));

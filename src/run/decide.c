@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "run/approvals.h"
+#include "run/card_lines.h"
 #include "run/guard.h"
 
 #define REASON_BYTES 500
@@ -31,6 +32,20 @@ bool cs_approval_answer_parse(struct cs_str word, enum cs_approval_answer *answe
             return true;
         }
     return false;
+}
+
+const char *cs_approval_answer_title(enum cs_approval_answer answer, bool sent)
+{
+    static const char *const titles[] = {
+        [CS_APPROVE_ONCE] = "Allow once",
+        [CS_APPROVE_SESSION] = "Allow in this session",
+        [CS_APPROVE_PROGRAM] = "Always allow exactly this program",
+        [CS_APPROVE_TOOL] = "Allow this tool with these arguments for 30 days",
+        [CS_APPROVE_DENY] = "Deny",
+    };
+    if (sent && answer == CS_APPROVE_ONCE)
+        return "Send it again";
+    return sent && answer == CS_APPROVE_DENY ? "Do not send it again" : titles[answer];
 }
 
 /* One answer on its way. */
@@ -124,7 +139,8 @@ static int check_parts(const struct deciding *d, const struct cs_approval_row *r
 /* Whatever a card says, what is CRITICAL is allowed once: no grant is good for it (approvals.c). */
 static int check_offered(struct deciding *d, const struct cs_approval_row *row, struct cs_err *err)
 {
-    struct cs_json_val offered = cs_json_get(cs_json_root(&d->card), "answers"), item;
+    struct cs_json_val card = cs_json_root(&d->card);
+    struct cs_json_val offered = cs_json_get(card, "answers"), item;
     struct cs_json_iter it = {0};
     enum cs_approval_answer answer = d->decision.answer;
     bool is_offered = answer == CS_APPROVE_ONCE || answer == CS_APPROVE_DENY;
@@ -133,6 +149,11 @@ static int check_offered(struct deciding *d, const struct cs_approval_row *row, 
         is_offered = cs_json_is(item, answers[answer]);
     if (is_offered)
         return 0;
+    if (cs_card_sent(card))
+        return cs_fail(err, CS_INVALID,
+                       "this call may have been made already: it can be sent again once, or not; "
+                       "'%s' would be for others as well",
+                       answers[answer]);
     return cs_fail(err, CS_INVALID,
                    "this question cannot be answered with '%s'; its card says with what",
                    answers[answer]);
@@ -450,6 +471,10 @@ void cs_approval_json(const struct cs_approval_row *row, bool with_card, struct 
     put_if(&w, "actor_type", row->actor);
     if (has)
         put_if(&w, "why", cs_json_str(cs_json_get(cs_json_root(&card), "why"), &arena));
+    if (has)
+        put_if(
+            &w, "sent_at",
+            cs_json_str(cs_json_get(cs_json_get(cs_json_root(&card), "call"), "sent_at"), &arena));
     put_time(&w, "created", row->created);
     put_time(&w, "expires", row->expires);
     put_time(&w, "decided", row->decided);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "run/journal.h"
 #include "run/resume.h"
 #include "run/shield.h"
@@ -549,6 +550,20 @@ static void also(struct whys *w, enum cs_why why, struct cs_str by, const char *
         w->rule = by;
 }
 
+/* By a process that is gone: it may have taken effect. */
+static void why_sent(struct cs_gate_call *c, struct whys *w)
+{
+    char at[CS_TIME_TEXT];
+    if (!c->sent_us)
+        return;
+    also(w, CS_WHY_SENT, CS_STR("sent before"), "");
+    cs_buf_printf(&w->text,
+                  "'%.*s/%.*s' was sent at %s, caisson ended before the answer came, and nobody "
+                  "knows whether it took effect",
+                  CS_STR_ARG(c->tool->server), CS_STR_ARG(c->tool->name),
+                  cs_time_text_ms(c->sent_us / 1000, at));
+}
+
 static void why_policy(struct cs_gate_call *c, struct whys *w)
 {
     struct cs_target target = cs_gate_target(c->tool);
@@ -675,6 +690,7 @@ static int ask_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
         .risk = risk > CS_RISK_HIGH ? risk : CS_RISK_HIGH,
         .rule = why->rule,
         .why = cs_buf_str(&why->text),
+        .once = c->sent_us,
         .reasons = why->reasons,
         .command = why->command,
     };
@@ -682,12 +698,12 @@ static int ask_call(struct cs_gate_call *c, const struct cs_flow_verdict *flow,
     want.card = cs_buf_str(&card);
     memcpy(c->binding, want.binding, sizeof c->binding);
     memcpy(c->scope, want.scope, sizeof c->scope);
-    const struct cs_refused_call *before = refused_before(run, want.scope);
+    const struct cs_refused_call *before = c->sent_us ? NULL : refused_before(run, want.scope);
     if (before) {
         refuse_call(c, before->why, LEAVE_IT);
         return 0;
     }
-    if (++g->asked > CS_ASKED_MOST) {
+    if (!c->sent_us && ++g->asked > CS_ASKED_MOST) {
         refuse_call(c,
                     CS_STR("this execution has asked persons too often already; nobody is asked "
                            "any more"),
@@ -716,6 +732,7 @@ int cs_guard_call(struct cs_gate_call *c)
     CS_AUTO(whys_done) struct whys only = {0};
     struct cs_command command = {0};
     struct cs_flow_verdict flow = cs_flows_check(c);
+    why_sent(c, &why);
     why_policy(c, &why);
     why_standing(c, &why);
     why_command(c, &command, &only);
@@ -741,6 +758,11 @@ int cs_guard_call(struct cs_gate_call *c)
 static void deny_call(struct cs_gate_call *c, const struct cs_question_end *end)
 {
     struct cs_run *run = c->run;
+    if (c->sent_us) {
+        cs_guard_goes_on(run);
+        cs_gate_refuse(c, denied, cs_guard_why_not(run, "that", end), (struct cs_str){0});
+        return;
+    }
     struct cs_refused_call *r = cs_arena_alloc(&run->arena, sizeof *r);
     *r = (struct cs_refused_call){.next = run->guarded->refused,
                                   .why = cs_guard_why_not(run, "the call", end)};

@@ -26,6 +26,7 @@ struct cs_question_want {
     const struct cs_gate_call *call; /* NULL: the whole program */
     enum cs_risk risk;
     struct cs_str why, rule;
+    bool once;                 /* no grant is good for it, and it is good for none */
     unsigned reasons;          /* enum cs_why, of a call; */
     struct cs_str command;     /* and the rule that its command breaks */
     struct cs_str card;        /* JSON; made by card.c */

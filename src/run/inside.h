@@ -140,8 +140,10 @@ struct cs_run {
     struct cs_keep *cache;      /* cache.c */
     struct cs_lineage *lineage; /* lineage.c */
     uint64_t seed[2];
-    unsigned char argument_hash[32]; /* of the wish that is looked at now */
-    struct cs_call *answering;       /* the call that is answered now; NULL: none */
+    unsigned char argument_hash[32]; /* of the wish that is looked at now; */
+    int64_t sent_us; /* when a process that is gone has sent it; 0: it was not sent, or it may be
+                      * sent as often as one likes */
+    struct cs_call *answering; /* the call that is answered now; NULL: none */
 
     /* artifacts.c */
     struct cs_artifact *artifacts;
@@ -244,7 +246,7 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
 uint64_t cs_tokens_saved(const struct cs_run *run);
 /* Of an execution that was settled. `tools` holds what the measure points at. */
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
-                   struct cs_measure *measure);
+                   struct cs_buf *masked, struct cs_measure *measure);
 
 /* trace.c: where it belongs in the traces of others, when it begins. */
 void cs_run_trace(struct cs_run *run);
@@ -261,9 +263,6 @@ void cs_gate_call(struct cs_run *run, uint64_t id, struct cs_str server, struct 
                   struct cs_str arguments);
 /* One more call of a tool, in run->records; its index. */
 uint32_t cs_gate_note(struct cs_run *run, struct cs_str server, struct cs_str tool, size_t bytes);
-/* A call that was sent by a process that is gone: nobody knows what became of it, and the program
- * is told so. */
-void cs_gate_unknown(struct cs_run *run, const struct cs_wish *wish);
 /* A module below /mcp-servers that is not there: perhaps its server has not been asked yet. */
 void cs_gate_module(struct cs_run *run, uint64_t id, struct cs_str path);
 /* The program is over: what is still under way is cancelled, downstream too. */
@@ -298,10 +297,11 @@ struct cs_gate_call {
     struct cs_revealed *revealed;         /* values that its tool was given */
     struct cs_question *question;         /* it waits for a person */
     unsigned char binding[32], scope[32]; /* of it, or of the last one */
-    bool allowed;          /* the answer is yes, and it waits for its execution's turn */
-    bool approved;         /* a person, or a grant, lets exactly this one through */
-    bool changed;          /* its tool is defined otherwise than when the program began */
-    bool granted;          /* nothing stops it any more */
+    bool allowed;    /* the answer is yes, and it waits for its execution's turn */
+    bool approved;   /* a person, or a grant, lets exactly this one through */
+    int64_t sent_us; /* a process that is gone has sent it, then; 0: none, or it was sent again */
+    bool changed;    /* its tool is defined otherwise than when the program began */
+    bool granted;    /* nothing stops it any more */
     enum cs_answer answer; /* that is looked at; seen: it was parsed, too */
     bool answer_seen;
     struct cs_call_limits limits;

@@ -449,7 +449,7 @@ static size_t begin_event(struct cs_journal *j, enum cs_record type, int what,
     cs_put_u32(&j->out, o->call);
     cs_put_str(&j->out, call ? call->server : cs_strn(o->server, o->server_len));
     cs_put_str(&j->out, call ? call->tool : cs_strn(o->tool, o->tool_len));
-    cs_put_u64(&j->out, (uint64_t)j->time_us);
+    cs_put_u64(&j->out, (uint64_t)(type == CS_RECORD_SENT ? cs_time_ms() * 1000 : j->time_us));
     return mark;
 }
 

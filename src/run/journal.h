@@ -168,7 +168,7 @@ bool cs_player_speaks(const struct cs_player *player);
 /* Everything that was recorded has been heard. */
 bool cs_player_over(const struct cs_player *player);
 /* Of a call that is not answered from the record, and was looked at just now: the event of its
- * having been sent; NULL: it was not, or it may be sent as often as one likes. */
+ * having been sent, the last time; NULL: it was not, or it may be sent as often as one likes. */
 const struct cs_journal_event *cs_player_sent(const struct cs_player *player,
                                               const struct cs_wish *wish);
 /* An event that was not asked for, from `from` on; NULL: none. */

@@ -10,7 +10,7 @@
  *   BEGIN    u64 seed, u64 seed, u64 start, u8 has state, u64 state bytes, ref state, ref globals
  *   HEARD    u8 what, str key, u32 occurrence, u32 call, str server, str tool, u64 time,
  *            u8 status, u8 answer, str canonical, ref payload
- *   SENT     as HEARD, up to time
+ *   SENT     as HEARD, up to time, which is that of the day
  *   ASKED    as SENT, then u8 status, u64 bytes of its result
  *   MADE     str tokens that values of the program's own got, as cs_vault_record gives them
  *   END      u8 how, u8 limit, u8 scratch was full, u64 time, str hash of the state

@@ -375,13 +375,14 @@ const struct cs_journal_event *cs_player_sent(const struct cs_player *p, const s
     unsigned char key[32];
     cs_wish_key(wish, p->run->argument_hash, key);
     uint32_t asked = cs_keymap_get(&p->asked, key); /* this one included */
+    const struct cs_journal_event *last = NULL;
     for (size_t i = 0; i < p->doc->count; i++) {
         const struct cs_journal_event *e = &p->doc->events[i];
         if (e->kind == CS_JOURNAL_SENT && e->occurrence + 1 == asked &&
             memcmp(e->key, key, sizeof key) == 0)
-            return e;
+            last = e;
     }
-    return NULL;
+    return last;
 }
 
 const struct cs_journal_event *cs_player_left(const struct cs_player *p, size_t *from)

@@ -3,14 +3,12 @@
  *
  *     resume.c       taken over, or settled as lost
  *     resume_live.c  from the record into the world: what was not recorded waits until all that was
- *                    has been heard; a call that was sent and not answered is asked about
+ *                    has been heard
  */
 #ifndef CS_RUN_RESUME_H
 #define CS_RUN_RESUME_H
 
 #include "run/journal.h"
-
-#define CS_RESUME_ASK_MS (24ull * 60 * 60 * 1000) /* nobody answered: it fails */
 
 /* A wish, kept. */
 struct cs_kept_wish {
@@ -23,15 +21,12 @@ struct cs_kept_wish {
 
 struct cs_resume {
     struct cs_buf journal;
-    struct cs_journal_doc doc;  /* what it says, and the player plays */
-    struct cs_kept_wish *held;  /* until the record is over, oldest first */
-    struct cs_kept_wish *asked; /* calls that a person is asked about, oldest first */
-    struct cs_buf question;     /* about the first of them */
-    uv_timer_t *patience;       /* with the person */
-    bool started;               /* the verdict was heard */
-    bool live;                  /* the record is over */
-    bool released;              /* its session has what it left: only its end is not on record */
-    struct cs_err lost;         /* why it cannot go on */
+    struct cs_journal_doc doc; /* what it says, and the player plays */
+    struct cs_kept_wish *held; /* until the record is over, oldest first */
+    bool started;              /* the verdict was heard */
+    bool live;                 /* the record is over */
+    bool released;             /* its session has what it left: only its end is not on record */
+    struct cs_err lost;        /* why it cannot go on */
 };
 
 void cs_resume_free(struct cs_resume *resume);

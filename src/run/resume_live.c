@@ -4,21 +4,15 @@
  *     played   what was recorded is heard again, in its order. What the program wants to know
  *              beyond that waits: its answer must not come before something that came earlier
  *     live     the record is over: those that waited go the usual way, and so does all that follows
- *     asked    a call that was sent and never answered, of a tool that must not be called twice:
- *              somebody says whether it is sent again
+ *
+ * A call that was sent and never answered, of a tool that must not be called twice, goes that way
+ * too, with when it was sent: the guard asks a person whether it is sent again.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/canon.h"
 #include "base/mem.h"
-#include "base/time.h"
-#include "base/utf8.h"
 #include "run/guard.h"
 #include "run/resume.h"
-
-#define NAME_BYTES 80 /* of a server or a tool, in the ledger */
 
 /* --- wishes are kept --- */
 
@@ -63,42 +57,13 @@ static void drop(struct cs_kept_wish *k)
     free(k);
 }
 
-/* --- timers, which are handles of the loop --- */
-
-static void on_timer_closed(uv_handle_t *h)
-{
-    free(h);
-}
-
-static void close_timer(uv_timer_t **timer)
-{
-    uv_timer_t *t = *timer;
-    *timer = NULL;
-    if (t)
-        uv_close((uv_handle_t *)t, on_timer_closed);
-}
-
-static void start_timer(struct cs_run *run, uv_timer_t **timer, uint64_t ms, uv_timer_cb fired)
-{
-    if (!*timer) {
-        *timer = CS_NEW(uv_timer_t);
-        uv_timer_init(run->runner->loop, *timer);
-        (*timer)->data = run;
-    }
-    uv_timer_start(*timer, fired, ms, 0);
-}
-
 void cs_resume_close(struct cs_run *run)
 {
     struct cs_resume *r = run->resume;
     if (!r)
         return;
-    close_timer(&r->patience);
     while (r->held)
         drop(take(&r->held));
-    while (r->asked)
-        drop(take(&r->asked));
-    cs_buf_clear(&r->question);
 }
 
 void cs_resume_free(struct cs_resume *r)
@@ -107,7 +72,6 @@ void cs_resume_free(struct cs_resume *r)
         return;
     cs_journal_doc_done(&r->doc);
     cs_buf_done(&r->journal);
-    cs_buf_done(&r->question);
     free(r);
 }
 
@@ -138,140 +102,6 @@ void cs_resume_settled(struct cs_run *run)
     run->result.status = CS_STATUS_CANCELLED;
 }
 
-/* --- a person is asked --- */
-
-static void text(struct cs_json_writer *w, const char *key, struct cs_str value)
-{
-    cs_json_key(w, key);
-    cs_json_put_str(w, value);
-}
-
-static void number(struct cs_json_writer *w, const char *key, uint64_t value)
-{
-    cs_json_key(w, key);
-    cs_json_put_u64(w, value);
-}
-
-static void put_time(struct cs_json_writer *w, const char *key, int64_t us)
-{
-    char text[CS_TIME_TEXT];
-    cs_json_key(w, key);
-    cs_json_put_z(w, *cs_time_text_ms(us / 1000, text) ? text : NULL);
-}
-
-static void put_question(const struct cs_run *run, const struct cs_kept_wish *asked,
-                         struct cs_buf *out)
-{
-    const struct cs_wish *wish = &asked->wish;
-    struct cs_json_writer w = CS_JSON_WRITER(out);
-    CS_AUTO_BUF struct cs_buf message = {0};
-    cs_json_open(&w, '{');
-    cs_json_key(&w, "execution_id");
-    cs_json_put_z(&w, run->result.execution_id);
-    text(&w, "kind", CS_STR("ambiguous_call"));
-    number(&w, "call", asked->sent->call);
-    text(&w, "server", wish->server);
-    text(&w, "tool", wish->tool);
-    number(&w, "argument_bytes", wish->arguments.len);
-    put_time(&w, "sent_at", asked->sent->time_us);
-    cs_buf_printf(&message,
-                  "caisson ended after '%.*s' of '%.*s' was called and before it answered. It may "
-                  "have taken effect, and the tool does not say that it can be called twice. Find "
-                  "out, and answer: retry calls it again, fail raises an error in the program.",
-                  CS_STR_ARG(wish->tool), CS_STR_ARG(wish->server));
-    text(&w, "message", cs_buf_str(&message));
-    cs_json_key(&w, "answers");
-    cs_json_put_raw(&w, CS_STR("[\"retry\",\"fail\"]"));
-    cs_json_close(&w, '}');
-}
-
-static void note_call(struct cs_run *run, const char *event, const struct cs_wish *wish,
-                      const char *answer, struct cs_str by)
-{
-    CS_AUTO_BUF struct cs_buf data = {0};
-    struct cs_json_writer w = CS_JSON_WRITER(&data);
-    cs_json_open(&w, '{'); /* canonical: the members are in their order */
-    if (answer)
-        text(&w, "answer", cs_str(answer));
-    if (by.len)
-        text(&w, "by", by);
-    text(&w, "kind", CS_STR("ambiguous_call"));
-    text(&w, "server", cs_utf8_cut(wish->server, NAME_BYTES));
-    text(&w, "tool", cs_utf8_cut(wish->tool, NAME_BYTES));
-    cs_json_close(&w, '}');
-    cs_trail_note(run, event, cs_buf_str(&data));
-    cs_trail_flush(run);
-}
-
-/* The usual way, after all. */
-static void do_now(struct cs_run *run, const struct cs_wish *wish)
-{
-    if (wish->kind == CS_WISH_CALL)
-        cs_guard_wish_hash(wish, run->argument_hash);
-    cs_job_do(run->job, wish);
-}
-
-static void answer_first(struct cs_run *run, enum cs_resume_answer answer, struct cs_str by);
-
-static void on_nobody(uv_timer_t *t)
-{
-    answer_first(t->data, CS_RESUME_FAIL, (struct cs_str){0});
-}
-
-/* The next question, or none: then its time goes on. */
-static void ask_next(struct cs_run *run)
-{
-    struct cs_resume *r = run->resume;
-    cs_buf_clear(&r->question);
-    if (r->asked) {
-        put_question(run, r->asked, &r->question);
-        start_timer(run, &r->patience, CS_RESUME_ASK_MS, on_nobody);
-    } else {
-        close_timer(&r->patience);
-    }
-}
-
-static void ask(struct cs_run *run, struct cs_kept_wish *k)
-{
-    struct cs_resume *r = run->resume;
-    bool first = !r->asked;
-    append(&r->asked, k);
-    note_call(run, "execution.asked", &k->wish, NULL, (struct cs_str){0});
-    cs_guard_waits(run);
-    if (first)
-        ask_next(run);
-}
-
-static void answer_first(struct cs_run *run, enum cs_resume_answer answer, struct cs_str by)
-{
-    struct cs_resume *r = run->resume;
-    struct cs_kept_wish *k = take(&r->asked);
-    note_call(run, "execution.decided", &k->wish, answer == CS_RESUME_RETRY ? "retry" : "fail", by);
-    ask_next(run);
-    cs_guard_goes_on(run);
-    if (answer == CS_RESUME_RETRY)
-        do_now(run, &k->wish);
-    else
-        cs_gate_unknown(run, &k->wish);
-    drop(k);
-}
-
-struct cs_str cs_run_question(const struct cs_run *run)
-{
-    return run->resume && run->resume->asked ? cs_buf_str(&run->resume->question)
-                                             : (struct cs_str){0};
-}
-
-int cs_run_decide(struct cs_run *run, enum cs_resume_answer answer, struct cs_str principal,
-                  struct cs_err *err)
-{
-    if (!run->resume || !run->resume->asked || !run->job)
-        return cs_fail(err, CS_CONFLICT, "the execution %s asks nothing (any more)",
-                       run->result.execution_id);
-    answer_first(run, answer, principal);
-    return 0;
-}
-
 /* --- the record is over --- */
 
 static void give_up(struct cs_run *run, enum cs_code code, const char *why)
@@ -281,18 +111,23 @@ static void give_up(struct cs_run *run, enum cs_code code, const char *why)
     cs_run_cancel(run);
 }
 
+/* The usual way, after all. */
+static void do_now(struct cs_run *run, const struct cs_kept_wish *k)
+{
+    if (k->wish.kind == CS_WISH_CALL)
+        cs_guard_wish_hash(&k->wish, run->argument_hash);
+    run->sent_us = k->sent ? k->sent->time_us + !k->sent->time_us : 0;
+    cs_job_do(run->job, &k->wish);
+    run->sent_us = 0;
+}
+
 /* Takes it. */
 static void go_live(struct cs_run *run, struct cs_kept_wish *k)
 {
-    struct cs_resume *r = run->resume;
-    if (!r->released && k->sent) {
-        ask(run, k);
-        return;
-    }
-    if (r->released)
+    if (run->resume->released)
         give_up(run, CS_SYSTEM, "it had ended, and goes another way than its journal says");
     else
-        do_now(run, &k->wish);
+        do_now(run, k);
     drop(k);
 }
 

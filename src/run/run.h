@@ -355,9 +355,6 @@ struct cs_run_seat *cs_run_join(struct cs_run *run, const struct cs_run_watch *w
                                 void (*done)(void *ctx, const struct cs_result *result), void *ctx);
 void cs_run_leave(struct cs_run_seat *seat); /* before `done`, which then does not come */
 
-/* A question that only a person can answer (JSON, lent; empty: none): see resume below. */
-struct cs_str cs_run_question(const struct cs_run *run);
-
 /* Hears of every execution that was settled, after it is on record. One per runner. */
 struct cs_observer {
     void (*settled)(void *ctx, const struct cs_str *tenant, const struct cs_result *result);
@@ -398,11 +395,6 @@ void cs_replay(struct cs_runner *runner, const struct cs_replay_request *request
 void cs_runner_resume(struct cs_runner *runner);
 /* Who was refused or stopped lately is known from the store. Once, before there are executions. */
 void cs_runner_recall(struct cs_runner *runner);
-/* The answer to cs_run_question: a call that was sent and not answered is sent again, or fails in
- * the program. CS_CONFLICT: nothing is asked. */
-enum cs_resume_answer { CS_RESUME_RETRY, CS_RESUME_FAIL };
-int cs_run_decide(struct cs_run *run, enum cs_resume_answer answer, struct cs_str principal,
-                  struct cs_err *err);
 
 /* --- figures, since the start --- */
 

@@ -221,7 +221,7 @@ struct cs_run *cs_run_find(struct cs_runner *runner, struct cs_str tenant, struc
 
 const char *cs_run_phase(const struct cs_run *run)
 {
-    if (run->approvals || cs_run_question(run).len)
+    if (run->approvals)
         return "awaiting_approval";
     return run->waiting ? "waiting" : "running";
 }

@@ -8,8 +8,8 @@ import hashlib
 import json
 import subprocess
 
-EVENTS = {"execution.admitted", "execution.assessed", "execution.imported", "execution.started", "execution.asked", "execution.decided",
-          "execution.refused", "execution.resumed", "execution.settled", "call.made", "alert.raised"}
+EVENTS = {"execution.admitted", "execution.assessed", "execution.imported", "execution.started", "execution.refused",
+          "execution.resumed", "execution.settled", "call.made", "alert.raised"}
 
 
 def hash_of(arguments):

@@ -255,8 +255,8 @@ class Kills:
         for key, id in left:
             status, e = c.ask("GET", "/executions/" + id)
             must(status == 200, "durable: it is gone:", key, status, e)
-            if e["status"] == "awaiting_approval" and e.get("question"):
-                self.judge(c, key, id, e["question"])
+            if e["status"] == "awaiting_approval" and e.get("approval"):
+                self.judge(c, key, "/approvals/" + e["approval"]["id"])
             elif e["status"] not in ("running", "awaiting_approval"):
                 self.answered(e)
                 self.check_durable(key, e)
@@ -265,16 +265,19 @@ class Kills:
                 raise Wrong("durable: no end after %d s: %s" % (3 * PATIENCE, e))
         time.sleep(0.03)
 
-    def judge(self, c, key, id, question):
-        must(question["kind"] == "ambiguous_call" and question["tool"] == "charge" and question["server"] == "effects",
+    def judge(self, c, key, path):
+        status, question = c.ask("GET", path)
+        must(status == 200, "a question:", status, question)
+        call = question["card"]["call"]
+        must(question["sent_at"] and call["tool"] == "charge" and call["server"] == "effects" and call["arguments"]["key"] == key,
              "an odd question:", question)
-        must(set(question["answers"]) == {"retry", "fail"}, "an odd question:", question)
-        answer = "fail" if self.effects()["charge", key] else "retry"
-        status, e = c.ask("POST", "/executions/%s/decision" % id, {"answer": answer})
+        must(question["card"]["answers"] == ["once", "deny"], "an odd question:", question)
+        answer = "deny" if self.effects()["charge", key] else "once"
+        status, e = c.ask("POST", path, {"answer": answer})
         if status == 200:
             self.count["decided " + answer] += 1
         else:
-            must(status in (404, 409), "decision:", status, e)
+            must(status == 409, "answer:", status, e)
 
     def check_durable(self, key, e):
         """A lost one is right only if nobody was promised anything, and nothing was done."""
@@ -457,7 +460,7 @@ class Kills:
                 self.problem("%s has ended %d times in the ledger" % (id, len(ended)))
         self.count["entries"] = sum(len(e) for e in events.values())
         self.count["resumed"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.resumed")
-        self.count["asked"] = sum(1 for es in events.values() for _, e in es if e["event"] == "execution.asked")
+        self.count["asked"] = sum(1 for es in events.values() for _, e in es if e["event"] == "approval.asked")
         self.count["lost in all"] = sum(1 for es in events.values() for _, e in es
                                         if e["event"] == "execution.settled" and e["data"].get("lost"))
         verify = self.t.caisson("audit", "verify")

@@ -75,7 +75,22 @@ def ended(t, d, execution, **more):
 
 
 def asked(t, d, execution, **more):
-    return until(t, "the question", lambda: d.get("/executions/" + execution, **more).json().get("question"))
+    """The question that it waits with, and its card."""
+    found = until(t, "the question", lambda: d.get("/executions/" + execution, **more).json().get("approval"))
+    return d.get("/approvals/" + found["id"], **more).json()
+
+
+def say(d, question, answer, **more):
+    return d.post("/approvals/" + question["id"], dict({"answer": answer}, **more))
+
+
+def second():
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
+
+
+def hours(question):
+    created, expires = [time.mktime(time.strptime(question[n][:19], "%Y-%m-%dT%H:%M:%S")) for n in ("created", "expires")]
+    return round((expires - created) / 3600, 2)
 
 
 def database(t):
@@ -166,6 +181,7 @@ def test_of_two_that_start_one_goes_on_with_it(t):
 def test_what_may_have_happened_is_asked_about_and_tried_again(t):
     count = world(t)
     with Daemon(t) as d:
+        began = second()
         execution = begin(t, d, STEPS % "charge", durable=True)
         until(t, "the second call", lambda: count("begun", "b"))
         kill(t, d)
@@ -173,30 +189,194 @@ def test_what_may_have_happened_is_asked_about_and_tried_again(t):
     open_gate(t)
     with Daemon(t) as d:
         q = asked(t, d, execution)
-        t.equal((q["kind"], q["server"], q["tool"], q["call"]), ("ambiguous_call", "effects", "charge", 2), "question")
-        t.equal(q["answers"], ["retry", "fail"], "answers")
+        card = q["card"]
+        t.equal((q["kind"], q["risk"], q["state"], card["rule"]), ("call", "HIGH", "pending", "sent before"), "question")
+        t.has(q["why"], "nobody knows whether it took effect")
+        t.has(q["why"], q["sent_at"])
+        call = card["call"]
+        t.equal((call["server"], call["tool"], call["number"], call["arguments"]),
+                ("effects", "charge", 2, {"key": "b", "gate": True}), "call")
+        t.true(began <= call["sent_at"][:19] <= second(), "it was sent at %s, after %s" % (call["sent_at"], began))
+        t.equal(card["answers"], ["once", "deny"], "answers")
+        t.equal(hours(q), 24, "hours it waits")
+        page = d.get("/approvals/" + q["id"], headers={"Accept": "text/html"}).body.decode()
+        t.has(page, 'value="once">Send it again</button> <button name="answer" value="deny">Do not send it again</button> </p>')
+        t.has(page, "a call may have been made already; is it sent again?")
+        t.equal([row["sent_at"] for row in d.get("/approvals?state=pending").json()["approvals"]], [q["sent_at"]], "listed")
         now = d.get("/executions/" + execution).json()
         t.equal((now["status"], now["phase"]), ("awaiting_approval", "awaiting_approval"), "status")
         listed = d.get("/executions?status=awaiting_approval").json()["executions"]
         t.equal([row["execution_id"] for row in listed], [execution], "listed")
         kill(t, d)
     with Daemon(t, "--server.grace", "%ds" % (10 * PATIENCE)) as d:
-        asked(t, d, execution)
+        t.equal(asked(t, d, execution), q, "the same question")
         d.stop()
         t.equal(d.wait(), 0)  # nobody waits for people then
     with Daemon(t) as d:  # it is asked until it is answered
-        asked(t, d, execution)
-        problem(t, d.post("/executions/%s/decision" % execution, {"answer": "perhaps"}), 400, "invalid", "answer")
-        problem(t, d.post("/executions/%s/decision" % execution, {"answer": "retry", "call": 1}), 409, "conflict", "another call")
-        answer = d.post("/executions/%s/decision" % execution, {"answer": "retry", "call": 2})
-        t.equal((answer.status, answer.json()["status"]), (200, "running"), "decision")
+        t.equal(asked(t, d, execution), q, "the same question")
+        t.equal(d.post("/executions/%s/decision" % execution, {"answer": "retry"}).status, 404, "there is one place to answer")
+        problem(t, say(d, q, "retry"), 400, "invalid", "answer")
+        for answer in ("session", "program", "tool"):
+            problem(t, say(d, q, answer), 400, "invalid", "may have been made already")
+        answer = say(d, q, "once", card_hash=q["card_hash"])
+        t.equal((answer.status, answer.json()["state"]), (200, "approved"), "the answer")
         e = ended(t, d, execution)
         t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 1, 1), "outcome")
-        problem(t, d.post("/executions/%s/decision" % execution, {"answer": "retry"}), 409, "conflict", "over")
-    names = [entry["event"] for entry in events(t, execution)]
-    t.equal([names.count("execution." + n) for n in ("asked", "decided", "settled")], [3, 1, 1], "entries in %s" % names)
-    decided = [entry["data"] for entry in events(t, execution) if entry["event"] == "execution.decided"][0]
-    t.equal((decided["answer"], decided["by"]), ("retry", "local"), "decided")
+        t.equal([c.get("approved_by") for c in e["calls"]], [None, "local"], "who let it be sent again")
+        problem(t, say(d, q, "once"), 409, "conflict", "approved")
+        replayed(t, d, execution)
+    entries = events(t, execution)
+    names = [entry["event"] for entry in entries]
+    t.equal([names.count(n) for n in ("approval.asked", "approval.decided", "execution.settled")], [1, 1, 1], "entries in %s" % names)
+    told = {entry["event"]: entry["data"] for entry in entries}
+    t.equal({told[n]["card_hash"] for n in ("approval.asked", "approval.decided")}, {q["card_hash"]}, "what they saw")
+    t.equal((told["approval.asked"]["rule"], told["approval.asked"]["tool"]), ("sent before", "charge"), "asked")
+    t.equal((told["approval.decided"]["answer"], told["approval.decided"]["by"]), ("once", "local"), "decided")
+
+
+def test_it_may_be_answered_while_nothing_runs(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, STEPS % "charge", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
+        kill(t, d)
+    open_gate(t)
+    with Daemon(t) as d:
+        q = asked(t, d, execution)
+        kill(t, d)
+    shown = t.caisson("approvals", "show", q["id"])
+    t.has(shown.out, "a call may have been made already; is it sent again?")
+    t.has(shown.out, "sent at %s, and never answered" % q["sent_at"])
+    refused = t.caisson("approve", q["id"], "--yes", "--session")
+    t.status(refused, 2)
+    t.has(refused.err, "may have been made already")
+    status, seen = t.on_a_terminal("approve", q["id"], answers=[("answer: ", "y")], env={"NO_COLOR": "1"})
+    t.equal(status, 0, "exit status of approve, which said %s" % seen)
+    t.has(seen, "[y] yes, send it again")
+    for key in "sat":
+        t.lacks(seen, "[%s]" % key)
+    t.equal(count("charge", "b"), 0, "effects before")
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal((e["status"], count("charge", "b")), ("completed", 1), "outcome")
+    t.equal([entry["event"] for entry in events(t, execution)].count("approval.asked"), 1, "questions")
+
+
+def test_each_time_it_was_sent_is_a_question_of_its_own(t):
+    count = world(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, CAREFUL, durable=True)
+        until(t, "the effect", lambda: count("charge", "b"))
+        kill(t, d)
+    with Daemon(t) as d:
+        first = asked(t, d, execution)
+        t.equal(say(d, first, "once").status, 200)
+        until(t, "the effect, once more", lambda: count("charge", "b") == 2)
+        kill(t, d)
+    with Daemon(t) as d:
+        second = asked(t, d, execution)
+        t.true(second["id"] != first["id"] and second["sent_at"] > first["sent_at"], "%s, then %s" % (first, second))
+        t.equal(say(d, second, "deny").status, 200)
+        t.equal(ended(t, d, execution)["status"], "completed")
+    t.equal(count("charge", "b"), 2, "effects")
+
+
+def test_whatever_else_a_person_is_asked_about_it_is_one_question(t):
+    count = world(t)
+    path = t.file("policy.json", json.dumps({"tools": {"ask": ["effects/charge"]}}))
+    with Daemon(t, "--policy", path) as d:
+        execution = begin(t, d, CAREFUL, durable=True)
+        first = asked(t, d, execution)
+        t.true("sent_at" not in first, "%s" % first)
+        t.equal(say(d, first, "tool").status, 200, "the grant")  # is for later calls, and not for this one
+        until(t, "the effect", lambda: count("charge", "b"))
+        kill(t, d)
+    with Daemon(t, "--policy", path) as d:
+        q = asked(t, d, execution)
+        t.has(q["why"], "nobody knows whether it took effect")
+        t.has(q["why"], "the policy wants a person to approve")
+        t.equal(say(d, q, "deny", reason="it was charged").status, 200)
+        e = ended(t, d, execution)
+        t.has(e["result"], "it was charged")
+        t.equal(len(d.get("/approvals").json()["approvals"]), 2, "questions")
+    t.equal(count("charge", "b"), 1, "effects")
+
+
+def test_each_of_several_is_a_question_and_all_go_with_their_execution(t):
+    count = world(t)
+    code = """
+const one = (key) => effects.charge({ key, gate: true }).then(() => "yes", (e) => e.name);
+return await Promise.all(["a", "b", "c"].map((k) => one(inputs.name + k)));
+"""
+    with Daemon(t) as d:
+        executions = {name: begin(t, d, code, durable=True, inputs={"name": name}) for name in "xy"}
+        until(t, "the calls", lambda: all(count("begun", name + k) for name in "xy" for k in "abc"))
+        kill(t, d)
+    open_gate(t)
+    with Daemon(t) as d:
+        def open_ones(name):
+            listed = d.get("/approvals?state=pending&execution_id=" + executions[name]).json()["approvals"]
+            cards = [d.get("/approvals/" + row["id"]).json() for row in listed]
+            return {q["card"]["call"]["arguments"]["key"]: q for q in cards}
+        until(t, "the questions", lambda: len(open_ones("x")) == 3 and len(open_ones("y")) == 3)
+        t.equal(d.get("/executions/" + executions["x"]).json()["approvals_waiting"], 3, "questions of one")
+        asked_for = open_ones("x")
+        for key, answer in (("xb", "deny"), ("xa", "once"), ("xc", "deny")):
+            t.equal(say(d, asked_for[key], answer).status, 200, "answer about " + key)
+        t.equal(ended(t, d, executions["x"])["result"], ["yes", "ToolError", "ToolError"], "result")
+        left = open_ones("y")
+        t.equal(d.request("DELETE", "/executions/" + executions["y"]).json()["status"], "cancelled", "status")
+        for q in left.values():
+            problem(t, say(d, q, "once"), 409, "conflict", "withdrawn")
+    t.equal([count("charge", name + k) for name in "xy" for k in "abc"], [1, 0, 0, 0, 0, 0], "effects")
+
+
+def test_a_server_that_is_down_is_asked_about_and_called_when_it_is_back(t):
+    count = world(t)
+    away = os.path.join(t.dir, "away")
+    t.file("start", "#!/bin/sh\n[ -e %s ] && exit 1\nexec %s %s %s\n" % (away, sys.executable, SERVER, os.path.join(t.dir, "effects")))
+    t.file("caisson.json", json.dumps({"mcpServers": {"effects": {"command": "/bin/sh", "args": [os.path.join(t.dir, "start")]}}}))
+    with Daemon(t) as d:
+        execution = begin(t, d, STEPS % "charge", durable=True)
+        until(t, "the second call", lambda: count("begun", "b"))
+        until(t, "what it offers on the disk", lambda: os.path.exists(
+            os.path.join(t.env["XDG_DATA_HOME"], "caisson", "catalogue", "effects.json")))
+        kill(t, d)
+    open_gate(t)
+    t.file("away", "")
+    with Daemon(t) as d:
+        q = asked(t, d, execution)
+        os.unlink(away)
+        t.equal(say(d, q, "once").status, 200)
+        e = ended(t, d, execution)
+        t.equal((e["status"], count("charge", "b"), count("add", "a")), ("completed", 1, 1), "outcome of %s" % e)
+
+
+def test_what_cannot_be_sent_again_is_not_asked_about(t):
+    """Its server is gone, or the policy refuses it by now."""
+    count = world(t)
+    path = t.file("policy.json", json.dumps({"tools": {}}))
+    with open(os.path.join(t.dir, "caisson.json")) as f:
+        there = f.read()
+    for config, policy, why in (({"mcpServers": {}}, {}, "there is no server 'effects'"),
+                                (json.loads(there), {"deny": ["effects/charge"]}, "has no tool 'charge' that may be called")):
+        t.file("caisson.json", there)
+        t.file("policy.json", json.dumps({"tools": {}}))
+        before = count("charge", "b")
+        with Daemon(t, "--policy", path) as d:
+            execution = begin(t, d, CAREFUL, durable=True)
+            until(t, "the effect", lambda: count("charge", "b") > before)
+            kill(t, d)
+        t.file("caisson.json", json.dumps(config))
+        t.file("policy.json", json.dumps({"tools": policy}))
+        with Daemon(t, "--policy", path) as d:
+            e = ended(t, d, execution)
+            t.equal((e["status"], [c["status"] for c in e["calls"]]), ("completed", ["ok", "error"]), "outcome of %s" % e)
+            t.has(e["result"], "not known whether this call took effect")
+            t.has(e["result"], why)
+            t.equal(d.get("/approvals").json()["approvals"], [], "questions")
+            replayed(t, d, execution)
+        t.equal(count("charge", "b"), before + 1, "effects")
 
 
 def test_what_has_happened_fails_in_the_program_if_somebody_says_so(t):
@@ -208,10 +388,11 @@ def test_what_has_happened_fails_in_the_program_if_somebody_says_so(t):
     with Daemon(t) as d:
         asked(t, d, execution)
         time.sleep(6)  # its clock stands still
-        d.post("/executions/%s/decision" % execution, {"answer": "fail"})
+        t.equal(say(d, asked(t, d, execution), "deny", reason="I saw it").status, 200)
         e = ended(t, d, execution)
         t.equal(e["status"], "completed")
         t.has(e["result"], "not known whether this call took effect")
+        t.has(e["result"], "not approved by local: I saw it")
         t.equal([c["status"] for c in e["calls"]], ["ok", "error"], "calls")
         replayed(t, d, execution)
     t.equal(count("charge", "b"), 1, "effects")
@@ -227,11 +408,10 @@ def test_only_those_who_may_approve_decide_and_only_in_their_tenant(t):
         until(t, "the effect", lambda: count("charge", "b"))
         kill(t, d)
     with Daemon(t) as d:
-        asked(t, d, execution, key=keys["runner"])
-        path = "/executions/%s/decision" % execution
-        problem(t, d.post(path, {"answer": "fail"}, key=keys["runner"]), 403, "denied", "approve")
-        problem(t, d.post(path, {"answer": "fail"}, key=keys["stranger"]), 404, "missing", execution)
-        t.equal(d.post(path, {"answer": "fail"}, key=keys["boss"]).status, 200)
+        path = "/approvals/" + asked(t, d, execution, key=keys["runner"])["id"]
+        problem(t, d.post(path, {"answer": "deny"}, key=keys["runner"]), 403, "denied", "approve")
+        problem(t, d.post(path, {"answer": "deny"}, key=keys["stranger"]), 404, "missing", "approval")
+        t.equal(d.post(path, {"answer": "deny"}, key=keys["boss"]).status, 200)
         t.equal(ended(t, d, execution, key=keys["boss"])["status"], "completed")
 
 

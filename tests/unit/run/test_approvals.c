@@ -505,7 +505,8 @@ static void the_same_program_always(void **state)
     ask_known(w, &q);
     assert_true(w->approved);
     assert_string_equal(w->by, "bob");
-    /* Not of somebody else, not another program, and not if it is worse by now. */
+    /* Not of somebody else, not another program, not if it is worse by now, and not what is asked
+     * about each time. */
     w->run.principal = CS_STR("eve");
     ask_as(w, &q);
     until_asked(w, 2);
@@ -519,6 +520,11 @@ static void the_same_program_always(void **state)
     q.risk = CS_RISK_CRITICAL;
     ask_as(w, &q);
     until_asked(w, 4);
+    cs_question_drop(w->question, false);
+    q.risk = CS_RISK_HIGH;
+    q.once = true;
+    ask_as(w, &q);
+    until_asked(w, 5);
     cs_question_drop(w->question, false);
     ask(w, 3);
     cs_question_drop(w->question, false);
