@@ -14,6 +14,7 @@ MAKING = "// makes something\nexport const make = (text: string) => eval(text);\
 
 # Programs that write what they import are risky by themselves; here it is about what they import.
 WRITERS = {"risk": {"rules": [{"id": "import-written-itself", "level": "MEDIUM"}]}}
+PATIENT = {"approvals": {"timeout_s": 300}}
 
 IMPORT = """
 try {
@@ -40,6 +41,10 @@ def workspace(t, **files):
 
 def policy(t, content):
     return "--policy", t.file("policy.json", json.dumps(content))
+
+
+def waiting(t, code, *options):
+    return Waiting(t, code, "-o", "json", *policy(t, PATIENT), *options)
 
 
 def judged(t):
@@ -101,7 +106,7 @@ def test_a_module_that_cannot_be_read_is_no_question(t):
 
 
 def test_a_person_says_yes(t):
-    with Waiting(t, IMPORT % ("making.ts", "make('40 + 2')"), "-o", "json", *workspace(t, making=MAKING)) as w:
+    with waiting(t, IMPORT % ("making.ts", "make('40 + 2')"), *workspace(t, making=MAKING)) as w:
         approval = w.asked()
         row = shown(t, approval)
         card = row["card"]
@@ -119,9 +124,17 @@ def test_a_person_says_yes(t):
     same(t, e)
 
 
+def test_whoever_runs_it_at_a_terminal_is_asked_in_place(t):
+    status, seen = t.on_a_terminal("run", *policy(t, PATIENT), *workspace(t, making=MAKING), "-e", IMPORT % ("making.ts", "make('40 + 2')"),
+                                   answers=[("answer: ", "y")], env={"NO_COLOR": "1"})
+    t.equal(status, 0, "exit status")
+    for piece in ("it runs, and imports /workspace/making.ts", "eval(text)", "42"):
+        t.has(seen, piece, "the terminal")
+
+
 def test_a_person_says_no(t):
     code = IMPORT % ("making.ts", "make('40 + 2')")
-    with Waiting(t, code, "-o", "json", *workspace(t, making=MAKING)) as w:
+    with waiting(t, code, *workspace(t, making=MAKING)) as w:
         w.answer("deny", "--reason", "not from there")
         e = w.end().json()
     t.matches(e["result"], "'/workspace/making.ts' may not be imported: the import was not approved by local: not from there")
@@ -135,7 +148,7 @@ def test_no_is_no_the_next_time_too(t):
         try { await import('./behind.ts'); } catch (e) { said.push(e.message); }
         return said;"""
     files = workspace(t, making=MAKING, behind="export * from './making.ts';")
-    with Waiting(t, code, "-o", "json", *files) as w:
+    with waiting(t, code, *files) as w:
         w.answer("deny")
         e = w.end().json()
     t.equal([e["result"][0]] * 3, e["result"], "the answers")
@@ -144,7 +157,7 @@ def test_no_is_no_the_next_time_too(t):
 
 def test_what_it_has_written_itself(t):
     code = writes(MAKING, "return (await import('/workspace/later.ts')).make('6 * 7');")
-    with Waiting(t, code, "-o", "json") as w:
+    with waiting(t, code, "-o", "json") as w:
         first = w.answer("approve", "--yes")
         second = until(t, "the second question", lambda: [i for i in asked(t) if i != first])[0]
         t.has(shown(t, first)["card"]["why"], "writes files, and imports", "the first question")
@@ -159,10 +172,10 @@ def test_what_it_has_written_itself(t):
 def test_a_path_that_is_put_together(t):
     code = "const m = await import('./' + inputs.name + '.ts'); return Object.keys(m);"
     files = workspace(t, making=MAKING, adding=ADDING)
-    with Waiting(t, code, "-o", "json", "-i", '{"name": "adding"}', *files) as w:
+    with waiting(t, code, "-i", '{"name": "adding"}', *files) as w:
         w.answer("approve", "--yes")
         t.equal(w.end().json()["result"], ["add"], "a harmless one is no further question")
-    with Waiting(t, code, "-o", "json", "-i", '{"name": "making"}', *files) as w:
+    with waiting(t, code, "-i", '{"name": "making"}', *files) as w:
         first = w.answer("approve", "--yes")
         second = until(t, "the second question", lambda: [i for i in asked(t) if i != first])[0]
         t.status(t.caisson("deny", second, "--reason", "no"), 0)
@@ -173,7 +186,7 @@ def test_a_path_that_is_put_together(t):
 
 def test_what_stands_behind_a_harmless_one(t):
     files = workspace(t, front="export { make } from './making.ts';", making=MAKING)
-    with Waiting(t, IMPORT % ("front.ts", "make('1')"), "-o", "json", *files) as w:
+    with waiting(t, IMPORT % ("front.ts", "make('1')"), *files) as w:
         t.equal([f["name"] for f in w.card()["program"]["files"]], ["/workspace/front.ts", "/workspace/making.ts"], "files")
         w.answer("approve", "--yes")
         t.equal(w.end().json()["result"], 1, "result")
@@ -182,7 +195,7 @@ def test_what_stands_behind_a_harmless_one(t):
 def test_what_is_new_is_seen_beside_what_is_old(t):
     """The program makes code, too, and somebody has let it: that says nothing about what it imports."""
     code = "const two = eval('1 + 1'); return (await import('./making.ts')).make('40') + two;"
-    with Waiting(t, code, "-o", "json", *workspace(t, making=MAKING)) as w:
+    with waiting(t, code, *workspace(t, making=MAKING)) as w:
         first = w.answer("approve", "--yes")
         second = until(t, "the second question", lambda: [i for i in asked(t) if i != first])[0]
         t.equal(shown(t, second)["card"]["program"]["file_lines"][0]["line"], 2, "line")
@@ -192,11 +205,11 @@ def test_what_is_new_is_seen_beside_what_is_old(t):
 
 def test_always_holds_for_exactly_these_files(t):
     code = IMPORT % ("making.ts", "make('40 + 2')")
-    with Waiting(t, code, "-o", "json", *workspace(t, making=MAKING)) as w:
+    with waiting(t, code, *workspace(t, making=MAKING)) as w:
         w.answer("approve", "--yes", "--always")
         t.equal(w.end().json()["result"], 42, "result")
     t.equal(t.envelope(code, *workspace(t, making=MAKING))["result"], 42, "nobody is asked again")
-    with Waiting(t, code, *workspace(t, making=MAKING + "\n")) as w:
+    with waiting(t, code, *workspace(t, making=MAKING + "\n")) as w:
         t.has(w.card()["why"], "making.ts", "asked again")
 
 
@@ -245,7 +258,7 @@ def test_the_policy_lets(t):
 def test_what_is_made_of_two_halves(t):
     """Neither is HIGH alone: one imports what can be written, the other writes."""
     files = workspace(t, saving="import { writeFile } from 'node:fs/promises';\nexport const save = () => writeFile('/workspace/x', '1');")
-    with Waiting(t, IMPORT % ("saving.ts", "save.name"), *files) as w:
+    with waiting(t, IMPORT % ("saving.ts", "save.name"), *files) as w:
         t.has(w.card()["why"], "writes files, and imports", "why")
 
 
@@ -288,7 +301,7 @@ def test_a_changed_program(t, name, text, value, wanted):
     code = """
         import { readFile } from 'node:fs/promises';
         try { const m = await import('./later.ts'); return %s; } catch (e) { return e.message; }"""
-    with Waiting(t, code % "1", "-o", "json", *workspace(t, later=text)) as w:
+    with waiting(t, code % "1", *workspace(t, later=text)) as w:
         if name == "risky":
             w.answer("approve", "--yes")
         e = w.end().json()
