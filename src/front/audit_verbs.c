@@ -72,13 +72,19 @@ struct audit {
     size_t kept_count, kept_cap;
 };
 
+static void forget_kept(struct audit *a)
+{
+    for (size_t i = 0; i < a->kept_count; i++)
+        free((char *)a->kept[i].text.at);
+    a->kept_count = 0;
+}
+
 static void audit_done(struct audit *a)
 {
     cs_words_done(&a->operands);
     cs_table_done(&a->table);
     cs_buf_done(&a->out);
-    for (size_t i = 0; i < a->kept_count; i++)
-        free((char *)a->kept[i].text.at);
+    forget_kept(a);
     free(a->kept);
 }
 
@@ -356,14 +362,18 @@ int cs_verb_audit_tail(const struct cs_verb *verb, int argc, char **argv)
         return cs_usage_error(verb, &err);
     if (cs_audit_database(a.path, &err) < 0)
         return cs_audit_failed(verb, &err);
-    do {
-        if (read_ledger(&a, on_tail, &err) < 0 && err.code != CS_BUSY)
+    for (;;) {
+        if (read_ledger(&a, on_tail, &err) == 0) {
+            print_kept(&a);
+            a.filter.from = a.last + 1;
+            a.filter.limit = 0;
+        } else if (err.code == CS_BUSY && a.follow) {
+            forget_kept(&a); /* it is read anew, from where it was */
+        } else {
             return cs_audit_failed(verb, &err);
-        print_kept(&a);
-        a.filter.from = a.last + 1;
-        a.filter.limit = 0;
-        if (a.follow && !ferror(stdout))
-            usleep(POLL_MS * 1000);
-    } while (a.follow && !ferror(stdout));
-    return CS_EXIT_OK;
+        }
+        if (!a.follow || ferror(stdout))
+            return CS_EXIT_OK;
+        usleep(POLL_MS * 1000);
+    }
 }

@@ -1,4 +1,4 @@
-/* `caisson cache clear`: answers that are kept in the data directory are forgotten. */
+/* `caisson cache clear`: answers that are kept are forgotten, by servers that run too. */
 #include <stdio.h>
 
 #include "front/data.h"
@@ -16,8 +16,7 @@ static void on_cleared(void *ctx, const struct cs_err *err)
     struct clearing *c = ctx;
     c->exit_status = err->code ? cs_verb_failed(c->verb, err) : CS_EXIT_OK;
     if (!err->code)
-        fprintf(stderr, "cleared; a server that runs forgets what it has in memory with DELETE "
-                        "/cache, or when it expires\n");
+        fprintf(stderr, "cleared\n");
     cs_store_close(c->store, NULL, NULL);
 }
 

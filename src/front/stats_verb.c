@@ -138,6 +138,7 @@ static void print_figures(struct cs_json_val v)
     print_count("from cache", cs_json_get(cache, "hits"));
     print_share("  hit rate", cs_json_get(cache, "hit_rate"));
     print_count("tokens saved", cs_json_get(v, "tokens_saved"));
+    print_members("masked", cs_json_get(v, "masked"), "");
 }
 
 /* --- the verb --- */

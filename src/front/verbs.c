@@ -451,8 +451,7 @@ static const struct cs_option cache_clear_options[] = {
 
 static const struct cs_verb cache_verbs[] = {
     {"cache clear", "", "forget the answers that are kept",
-     "Those in the data directory. What a server that runs has in memory is forgotten by DELETE "
-     "/cache (with an admin key), or when it expires.\n",
+     "Those in the data directory, and what servers that use it have in memory.\n",
      cache_clear_options, cs_verb_cache_clear, NULL, NULL},
     LAST,
 };

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "ledger/inside.h"
 
@@ -387,6 +388,42 @@ int cs_database_walk(const struct cs_database_walk *o, struct cs_checker *c, str
     return cs_checker_end(c, NULL, err);
 }
 
+/* --- what else the database knows --- */
+
+struct missing {
+    char execution[64]; /* empty: none */
+};
+
+/* An envelope names its place in the chain, if there was one. */
+static bool on_unentered(void *ctx, struct cs_str execution, struct cs_str envelope)
+{
+    struct missing *m = ctx;
+    CS_AUTO_JSON struct cs_json doc = {0};
+    const struct cs_json_limits limits = {
+        .bytes = envelope.len + 1, .depth = 1200, .allow_duplicate = true};
+    if (cs_json_parse(envelope, &limits, &doc, NULL) < 0)
+        return true;
+    struct cs_json_val place = cs_json_get(cs_json_root(&doc), "provenance");
+    if (cs_json_type(cs_json_get(place, "chain_hash")) != CS_JSON_STRING)
+        return true;
+    snprintf(m->execution, sizeof m->execution, "%.*s", CS_STR_ARG(execution));
+    return false;
+}
+
+/* Who cuts off the end of a ledger, signatures and all, may have forgotten the executions. */
+static int check_rows(const char *path, struct cs_checker *c, struct cs_err *err)
+{
+    struct missing m = {0};
+    if (cs_store_unentered_read(path, on_unentered, &m, err) < 0)
+        return -1;
+    if (!*m.execution)
+        return 0;
+    return cs_checker_fail(c, c->check->to + 1, err,
+                           "the execution %s has ended, and no entry up to %llu says so: the end "
+                           "of the ledger is missing, or was written anew",
+                           m.execution, (unsigned long long)c->check->to);
+}
+
 static int verify_database(const char *path, const unsigned char key[32], struct cs_str until,
                            struct cs_ledger_check *check, struct cs_err *err)
 {
@@ -396,7 +433,7 @@ static int verify_database(const char *path, const unsigned char key[32], struct
     if (cs_checker_init(&c, key, until, check, err) < 0 || cs_points_read(path, &points, err) < 0)
         return -1;
     c.base_needed = true;
-    return cs_database_walk(&walk, &c, err);
+    return cs_database_walk(&walk, &c, err) < 0 || check_rows(path, &c, err) < 0 ? -1 : 0;
 }
 
 int cs_ledger_verify(const char *path, const unsigned char key[32], struct cs_str until,

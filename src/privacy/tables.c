@@ -164,11 +164,13 @@ static void pair(struct cs_view *view, size_t from, size_t to, char by)
         return;
     struct cs_str key = cs_strn(view->at + cells[0].start, cells[0].end - cells[0].start);
     struct cs_sense sense = cs_page_sense(view->page, key);
+    if (sense.kind == CS_PII_COUNT)
+        return;
     /* By blanks only a secret, and of one word. */
     if (by == ' ' && (!cs_pii_secret((enum cs_pii)sense.kind) ||
                       memchr(view->at + cells[1].start, ' ', cells[1].end - cells[1].start)))
         return;
-    if (sense.kind != CS_PII_COUNT && cells[1].end > cells[1].start)
+    if (cells[1].end > cells[1].start)
         cs_keyed(view, sense, key, cells[1].start, cells[1].end);
 }
 

@@ -40,8 +40,10 @@ bool cs_cache_mode_parse(struct cs_str name, enum cs_cache_mode *mode)
 
 void cs_runner_set_cache(struct cs_runner *r, uint64_t bytes, int64_t ms)
 {
-    if (!r->cache)
+    if (!r->cache) {
         r->cache = CS_NEW(struct cs_cache);
+        r->cache->mark = r->store ? cs_store_cache_mark(r->store) : 0;
+    }
     if (bytes > SIZE_MAX / 2)
         bytes = SIZE_MAX / 2;
     r->cache->ms = !bytes ? 0 : ms ? ms : TTL_DEFAULT;
@@ -52,6 +54,19 @@ void cs_runner_set_cache(struct cs_runner *r, uint64_t bytes, int64_t ms)
 bool cs_cache_is_on(const struct cs_runner *r)
 {
     return r->cache && r->cache->ms > 0;
+}
+
+/* What others of its tenants lose is in the store. */
+struct cs_shelf *cs_cache_shelf(struct cs_runner *r)
+{
+    struct cs_cache *c = r->cache;
+    uint64_t mark = r->store ? cs_store_cache_mark(r->store) : 0;
+    if (mark != c->mark) {
+        c->mark = mark;
+        c->inherited = cs_time_ms() + c->ms;
+        cs_shelf_clear(&c->shelf, (struct cs_str){0});
+    }
+    return &c->shelf;
 }
 
 void cs_cache_free(struct cs_cache *cache)
@@ -377,7 +392,7 @@ static int look_for(struct cs_keep *keep)
     struct cs_run *run = keep->run;
     struct cs_runner *r = run->runner;
     int64_t now = cs_time_ms();
-    struct cs_known *a = (struct cs_known *)cs_shelf_find(&r->cache->shelf, keep->key, now);
+    struct cs_known *a = (struct cs_known *)cs_shelf_find(cs_cache_shelf(r), keep->key, now);
     if (a && fits(run, a)) {
         a->item.refs++;
         keep->found = a;
@@ -407,6 +422,8 @@ int cs_step_cache(struct cs_run *run, struct cs_err *err)
         return unknown(run, keep->never);
     keep->of_session = run->shield && run->shield->safe && run->shield->safe->vault;
     key_of(run, keep);
+    cs_cache_shelf(run->runner);
+    keep->mark = run->runner->cache->mark;
     return mode == CS_CACHE_REFRESH ? CS_ON : look_for(keep);
 }
 
@@ -531,6 +548,8 @@ static bool worth_keeping(const struct cs_run *run, const struct cs_keep *keep)
     for (uint32_t i = 0; i < r->artifact_count; i++)
         if (strcmp(r->artifacts[i].kind, CS_KNOWN_KIND) != 0)
             return false;
+    if (run->runner->store && cs_store_cache_mark(run->runner->store) != keep->mark)
+        return false; /* all that was known then is to be forgotten */
     globals_of(run, globals);
     return memcmp(globals, keep->globals, sizeof globals) == 0;
 }

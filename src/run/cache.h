@@ -102,6 +102,7 @@ struct cs_cache {
     /* The store may know answers that memory does not: those of processes before this one, until
      * then. */
     int64_t inherited;
+    uint64_t mark; /* cs_store_cache_mark, when the shelf was last looked at */
 };
 
 /* What is noticed about an execution on its way, for its answer. */
@@ -118,9 +119,12 @@ struct cs_keep {
     uint32_t used_count, used_cap;
     struct cs_str catalogue; /* it has looked at this one; empty: at none */
     uint64_t start_ns;
+    uint64_t mark; /* when it began */
 };
 
 bool cs_cache_is_on(const struct cs_runner *runner);
+/* What the shelf has may be used; nothing is on it that another process has cleared away. */
+struct cs_shelf *cs_cache_shelf(struct cs_runner *runner);
 /* SHA-256 over what a call of this tool means. */
 void cs_cache_tool_hash(const struct cs_tool *tool, unsigned char hash[CS_SHA256]);
 

@@ -50,7 +50,7 @@ bool cs_cache_call(struct cs_gate_call *c)
     if (mode == CS_CACHE_REFRESH)
         return false;
     const struct kept_result *k =
-        (struct kept_result *)cs_shelf_find(&r->cache->shelf, c->cache_key, cs_time_ms());
+        (struct kept_result *)cs_shelf_find(cs_cache_shelf(r), c->cache_key, cs_time_ms());
     /* A guest gets no text that it would have to look into itself. */
     if (!k || !cs_str_eq(k->item.tenant, run->tenant) || k->value.len > c->limits.result ||
         (run->result.is_guest && k->answer != CS_ANSWER_OK))
@@ -71,6 +71,6 @@ void cs_cache_called(struct cs_gate_call *c, enum cs_answer answer, struct cs_st
     k->value = cs_shelf_copy(&k->item, value);
     k->item.created = cs_time_ms();
     k->item.expires = k->item.created + c->keep_ms;
-    cs_shelf_put(&r->cache->shelf, &k->item);
+    cs_shelf_put(cs_cache_shelf(r), &k->item);
     cs_shelf_item_unref(&k->item);
 }

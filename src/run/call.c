@@ -509,8 +509,13 @@ static void refuse_token(struct cs_gate_call *c, const struct cs_err *err)
                        CS_STR("Leave it out, or ask for a rule in privacy.detokenize."));
     } else {
         cs_gate_refuse(c, err->code == CS_LIMIT ? too_large : invalid, cs_str(err->msg),
-                       CS_STR("Pass tokens on as they came, from results or inputs of this session "
-                              "or execution."));
+                       c->run->result.session_id.len
+                           ? CS_STR("Pass tokens on as they came, from results or inputs of this "
+                                    "session.")
+                           : CS_STR("Without a session a token is good within its execution alone. "
+                                    "Give the program that gets it and this one the same "
+                                    "`session_id` (\"new\" starts a session), and pass it on as it "
+                                    "came."));
     }
 }
 

@@ -109,19 +109,38 @@ static void put_tools(const struct cs_result *r, struct cs_buf *out)
     cs_json_close(&w, '}');
 }
 
+/* {"EMAIL": values}: what was found on all ways; nothing, if nothing was. */
+static void put_masked(const struct cs_protection *p, struct cs_buf *out)
+{
+    struct cs_json_writer w = CS_JSON_WRITER(out);
+    for (int k = 0; k < CS_PII_COUNT; k++) {
+        uint64_t n = (uint64_t)p->inputs.found[k] + p->results.found[k] + p->outputs.found[k];
+        if (!n)
+            continue;
+        if (!out->len)
+            cs_json_open(&w, '{');
+        cs_json_key(&w, cs_pii_name((enum cs_pii)k));
+        cs_json_put_u64(&w, n);
+    }
+    if (out->len)
+        cs_json_close(&w, '}');
+}
+
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
-                   struct cs_measure *m)
+                   struct cs_buf *masked, struct cs_measure *m)
 {
     const struct cs_result *r = &run->result;
     if (r->cached_from.len)
         cs_buf_puts(tools, "{}");
     else
         put_tools(r, tools);
+    put_masked(&r->protection, masked);
     *m = (struct cs_measure){
         .tenant = run->tenant,
         .status = cs_str(cs_status_name(r->status)),
         .error_type = r->failed ? cs_str(cs_error_type_name(r->error.type)) : (struct cs_str){0},
         .tools = cs_buf_str(tools),
+        .masked = cs_buf_str(masked),
         .finished = finished,
         .wall_us = r->wall_us,
         .cpu_us = r->cpu_us,

@@ -246,7 +246,7 @@ void cs_figures_count(struct cs_runner *runner, const struct cs_run *run);
 uint64_t cs_tokens_saved(const struct cs_run *run);
 /* Of an execution that was settled. `tools` holds what the measure points at. */
 void cs_measure_of(const struct cs_run *run, int64_t finished, struct cs_buf *tools,
-                   struct cs_measure *measure);
+                   struct cs_buf *masked, struct cs_measure *measure);
 
 /* trace.c: where it belongs in the traces of others, when it begins. */
 void cs_run_trace(struct cs_run *run);

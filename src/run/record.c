@@ -327,8 +327,8 @@ static void put_on_record(struct cs_run *run)
     struct cs_execution_row row = row_of(run);
     struct cs_execution_more more = {0};
     struct cs_measure measure;
-    CS_AUTO_BUF struct cs_buf tools = {0};
-    cs_measure_of(run, r->provenance.timestamp, &tools, &measure);
+    CS_AUTO_BUF struct cs_buf tools = {0}, masked = {0};
+    cs_measure_of(run, r->provenance.timestamp, &tools, &masked, &measure);
     memset(r->provenance.chain_hash, '0', 2 * CS_SHA256);
     cs_buf_clear(&run->envelope);
     run->chain_at = cs_envelope_at(r, &run->envelope);

@@ -13,7 +13,8 @@
 #include "base/time.h"
 #include "run/guard.h"
 
-#define LOOK_MS (60u * 1000)
+#define LOOK_MS  (60u * 1000)
+#define AGAIN_MS 1000 /* after a look that failed */
 
 /* Lives as long as something of it is under way, even after its runner. */
 struct cs_resumer {
@@ -33,6 +34,7 @@ struct orphan {
 };
 
 static void look(struct cs_resumer *s);
+static void on_look(uv_timer_t *t);
 
 static void less(struct cs_resumer *s)
 {
@@ -234,9 +236,11 @@ static void on_adopted(void *ctx, const struct cs_err *err, const struct cs_exec
 {
     struct cs_resumer *s = ctx;
     s->looking = false;
-    if (err->code != CS_OK && err->code != CS_MISSING)
+    if (err->code != CS_OK && err->code != CS_MISSING) {
         cs_log_line(CS_LOG_ERROR, "resume", "what others left behind cannot be read: %s", err->msg);
-    else if (count && s->runner) {
+        if (s->runner)
+            uv_timer_start(&s->timer, on_look, AGAIN_MS, LOOK_MS);
+    } else if (count && s->runner) {
         take_over(s, rows);
         look(s);
     }

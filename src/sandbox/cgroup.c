@@ -9,9 +9,12 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/own.h"
+
+#define MAKE_TRIES 1000
 
 static const char *const names[CS_CONTROLLERS] = {"memory", "pids", "cpu", "cpuacct"};
 
@@ -234,18 +237,20 @@ static void sweep(int parent)
     closedir(d);
 }
 
-/* Somebody may sweep between the making and the locking; then it is made again. */
+/* Somebody may sweep between the making and the locking; then it is made again, when they are done
+ * with it. */
 static int make_locked(int parent, const char *name)
 {
-    for (int tries = 0; tries < 4; tries++) {
-        int dir = cs_cgroup_make(parent, name);
-        if (dir < 0)
+    for (int tries = 0; tries < MAKE_TRIES; tries++) {
+        if (tries)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
             return -1;
+        CS_AUTO_FD int dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct stat mine, there;
-        if (flock(dir, LOCK_EX | LOCK_NB) == 0 && fstat(dir, &mine) == 0 &&
+        if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0 && fstat(dir, &mine) == 0 &&
             fstatat(parent, name, &there, 0) == 0 && mine.st_ino == there.st_ino)
-            return dir;
-        close(dir);
+            return CS_TAKE_FD(dir);
     }
     errno = EAGAIN;
     return -1;

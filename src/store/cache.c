@@ -1,8 +1,45 @@
-/* Cached answers. */
+/*
+ * Cached answers. Whoever has some in memory must know when they are forgotten, by whatever
+ * process, and that costs no more than a look: a small file has a number that is another one then.
+ */
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/buf.h"
 #include "base/time.h"
 #include "store/inside.h"
 
 #define FORGET_STEP 500
+#define MARK_FILE   "cache.mark"
+
+/* --- the mark --- */
+
+int cs_mark_open(struct cs_db *db, struct cs_err *err)
+{
+    CS_AUTO_BUF struct cs_buf path = {0};
+    cs_buf_printf(&path, "%s/" MARK_FILE, db->dir);
+    db->mark_fd = open(cs_buf_cstr(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return db->mark_fd < 0 ? cs_fail_errno(err, "%s", cs_buf_cstr(&path)) : 0;
+}
+
+uint64_t cs_mark_read(const struct cs_db *db)
+{
+    uint64_t mark;
+    return pread(db->mark_fd, &mark, sizeof mark, 0) == sizeof mark ? mark : 0;
+}
+
+static int mark_anew(const struct cs_db *db, struct cs_err *err)
+{
+    uint64_t mark;
+    if (getrandom(&mark, sizeof mark, 0) == sizeof mark &&
+        pwrite(db->mark_fd, &mark, sizeof mark, 0) == sizeof mark)
+        return 0;
+    cs_fail_errno(err, MARK_FILE);
+    return cs_wrap(err, "servers that run still have answers in memory");
+}
+
+/* --- answers --- */
 
 static void tell(const struct cs_op *op)
 {
@@ -54,12 +91,20 @@ static int run_forget(struct cs_db *db, struct cs_op *op)
     return gone < 0 ? -1 : 0;
 }
 
+/* All that had to go is gone: what comes into memory from now on is none of it. */
+static int after_forget(struct cs_db *db, struct cs_op *op)
+{
+    return op->when || op->again ? 0 : mark_anew(db, &op->err);
+}
+
 static const struct cs_op_kind kind_put = {.writes = true,
                                            .run = run_put,
                                            .tell = cs_op_tell_stored},
                                kind_get = {.run = run_get, .tell = tell},
-                               kind_forget = {
-                                   .writes = true, .run = run_forget, .tell = cs_op_tell_stored};
+                               kind_forget = {.writes = true,
+                                              .run = run_forget,
+                                              .after = after_forget,
+                                              .tell = cs_op_tell_stored};
 
 void cs_store_cache_put(struct cs_store *store, const struct cs_cached_answer *row, cs_stored *done,
                         void *ctx)

@@ -19,10 +19,11 @@ static void tell_sums(const struct cs_op *op)
 
 int cs_db_measure(struct cs_db *db, const struct cs_measure *m, struct cs_err *err)
 {
-    return cs_sql_do(db, CS_SQL_MEASURE_ADD, err, "ssssiiiiiiiii", m->tenant, m->status,
+    return cs_sql_do(db, CS_SQL_MEASURE_ADD, err, "ssssiiiiiiiiis", m->tenant, m->status,
                      m->error_type, m->tools, m->finished, (int64_t)m->wall_us, (int64_t)m->cpu_us,
                      (int64_t)m->memory_peak, (int64_t)m->calls, (int64_t)m->calls_failed,
-                     (int64_t)m->calls_denied, (int64_t)m->tokens_saved, (int64_t)m->cached) < 0
+                     (int64_t)m->calls_denied, (int64_t)m->tokens_saved, (int64_t)m->cached,
+                     m->masked) < 0
                ? -1
                : 0;
 }
@@ -43,6 +44,7 @@ static int run_measures(struct cs_db *db, struct cs_op *op)
         for (size_t i = 0; i < CS_COUNT(numbers); i++)
             *numbers[i] = (uint64_t)sqlite3_column_int64(s, (int)i + 6);
         m->cached = sqlite3_column_int(s, 13) != 0;
+        m->masked = cs_sql_str(s, 14, &op->arena);
     }
     return got;
 }

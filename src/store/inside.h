@@ -57,6 +57,7 @@ struct cs_db {
     char dir[CS_STORE_PATH], path[CS_STORE_PATH];
     char owner[CS_STORE_ID]; /* this store, among all that are open */
     int owner_fd;
+    int mark_fd;                  /* cache.c */
     int patience_ms;              /* with other processes that write */
     const struct cs_chain *chain; /* or NULL */
     struct cs_flush *flush;
@@ -233,6 +234,8 @@ int cs_db_migrate(struct cs_db *db, const char *const *migrations, struct cs_err
 /* --- owner.c --- */
 
 int cs_owner_open(struct cs_db *db, struct cs_err *err);
+int cs_mark_open(struct cs_db *db, struct cs_err *err); /* cache.c */
+uint64_t cs_mark_read(const struct cs_db *db);          /* any thread */
 void cs_owner_close(struct cs_db *db);
 bool cs_owner_alive(struct cs_db *db, struct cs_str owner);
 

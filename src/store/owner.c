@@ -95,7 +95,8 @@ bool cs_owner_alive(struct cs_db *db, struct cs_str owner)
     CS_AUTO_FD int fd = open(cs_buf_cstr(&path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno != ENOENT && errno != ENOTDIR && errno != ELOOP;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+    /* Shared: others who look at the same time are not taken for the owner, nor are we. */
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0)
         return errno == EWOULDBLOCK;
     unlink(cs_buf_cstr(&path));
     return false;

@@ -369,3 +369,51 @@ int cs_store_checkpoints_read(const char *path,
     sqlite3_finalize(s);
     return finish(&r, got < 0 ? -1 : 0, err);
 }
+
+/* Rows are numbered as their executions were admitted, and so are the entries about that. Where
+ * entries were archived, only what was admitted after the first one that is left must have all of
+ * its own. */
+static int first_row(struct reader *r, int64_t *seq, struct cs_err *err)
+{
+    struct cs_ledger_base base = {0};
+    *seq = 0;
+    if (read_base(r, &base, err) < 0)
+        return -1;
+    if (!base.seq)
+        return 0;
+    sqlite3_stmt *s = prepare(r,
+                              "SELECT e.seq FROM ledger l CROSS JOIN executions e"
+                              " ON e.id = l.execution WHERE l.event = 'execution.admitted'"
+                              " ORDER BY l.seq LIMIT 1",
+                              err);
+    int got = s ? step(r, s, err) : -1;
+    *seq = got > 0 ? sqlite3_column_int64(s, 0) : INT64_MAX;
+    sqlite3_finalize(s);
+    return got < 0 ? -1 : 0;
+}
+
+int cs_store_unentered_read(const char *path,
+                            bool (*visit)(void *ctx, struct cs_str execution,
+                                          struct cs_str envelope),
+                            void *ctx, struct cs_err *err)
+{
+    CS_AUTO(reader_done) struct reader r;
+    int64_t from;
+    if (open_reader(path, &r, err) < 0 || cs_sql_exec(&r.db, "BEGIN", err) < 0 ||
+        first_row(&r, &from, err) < 0)
+        return -1;
+    sqlite3_stmt *s = prepare(&r,
+                              "SELECT id, envelope FROM executions WHERE seq >= ? AND finished > 0"
+                              " AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.execution = id"
+                              " AND l.execution <> '' AND +l.event = 'execution.settled')"
+                              " ORDER BY seq",
+                              err);
+    int got = s ? 1 : -1;
+    if (s)
+        sqlite3_bind_int64(s, 1, from);
+    while (got > 0 && (got = step(&r, s, err)) > 0)
+        if (!visit(ctx, cs_sql_bytes(s, 0), cs_sql_bytes(s, 1)))
+            got = 0;
+    sqlite3_finalize(s);
+    return finish(&r, got < 0 ? -1 : 0, err);
+}

@@ -211,6 +211,9 @@ const char *const cs_migrations[] = {
     " WHERE approvals.id = grants.approval), '');"
     "DELETE FROM grants WHERE tool <> '' OR actor = '';",
 
+    /* 9: how much was masked, by kind. */
+    "ALTER TABLE measures ADD COLUMN masked TEXT NOT NULL DEFAULT '';",
+
     NULL,
 };
 

@@ -263,7 +263,7 @@ static int set_up(struct cs_db *db, struct cs_err *err)
 
 int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
 {
-    *db = (struct cs_db){.owner_fd = -1, .patience_ms = CS_STORE_BUSY_MS};
+    *db = (struct cs_db){.owner_fd = -1, .mark_fd = -1, .patience_ms = CS_STORE_BUSY_MS};
     if (snprintf(db->dir, sizeof db->dir, "%s", dir) >= (int)sizeof db->dir ||
         snprintf(db->path, sizeof db->path, "%s/caisson.db", dir) >= (int)sizeof db->path)
         return cs_fail(err, CS_SYSTEM, "the path of the data directory is too long: %.200s", dir);
@@ -278,7 +278,7 @@ int cs_db_open(const char *dir, struct cs_db *db, struct cs_err *err)
     sqlite3_busy_handler(db->sqlite, wait_for_others, db);
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (set_up(db, err) < 0 || cs_db_migrate(db, cs_migrations, err) < 0 ||
-        cs_owner_open(db, err) < 0 || cs_flush_open(db, err) < 0)
+        cs_owner_open(db, err) < 0 || cs_mark_open(db, err) < 0 || cs_flush_open(db, err) < 0)
         return -1;
     /* Is it writable? A database that can only be read would be noticed at the first change. */
     return cs_db_probe(db, err);
@@ -292,4 +292,6 @@ void cs_db_close(struct cs_db *db)
     sqlite3_close(db->sqlite);
     db->sqlite = NULL;
     cs_owner_close(db);
+    if (db->mark_fd >= 0)
+        close(db->mark_fd);
 }

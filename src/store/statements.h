@@ -12,7 +12,7 @@
     " created, finished, durable"
 #define CS_MEASURE_COLUMNS                                                              \
     "tenant, status, error_type, tools, finished, wall_us, cpu_us, memory_peak, calls," \
-    " calls_failed, calls_denied, tokens_saved, cached"
+    " calls_failed, calls_denied, tokens_saved, cached, masked"
 #define CS_ARTIFACT_COLUMNS \
     "id, tenant, execution, session, name, media_type, kind, hash, size, created, gone, came"
 
@@ -167,7 +167,7 @@
                     " WHERE expires <= ? AND (? = '' OR tenant = ?) LIMIT ?)")                     \
                                                                                                    \
     X(MEASURE_ADD, "INSERT INTO measures (" CS_MEASURE_COLUMNS ")"                                 \
-                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                              \
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                           \
     X(MEASURES, "SELECT seq, " CS_MEASURE_COLUMNS " FROM measures WHERE seq > 0"                   \
                 " ORDER BY seq LIMIT ?")                                                           \
     X(MEASURES_END, "DELETE FROM measures WHERE seq BETWEEN ? AND ?")                              \

@@ -137,7 +137,7 @@ void *cs_op_give(struct cs_op *op, const void *bytes, size_t n)
 }
 
 #define ENTRY_TEXTS   6
-#define MEASURE_TEXTS 4
+#define MEASURE_TEXTS 5
 
 static void texts_of(struct cs_entry *e, struct cs_str *texts[ENTRY_TEXTS])
 {
@@ -159,7 +159,8 @@ static void make_room(struct cs_op *op, const struct cs_execution_more *more)
     }
     const struct cs_measure *m = more->measure;
     if (m)
-        bytes += sizeof *m + m->tenant.len + m->status.len + m->error_type.len + m->tools.len;
+        bytes += sizeof *m + m->tenant.len + m->status.len + m->error_type.len + m->tools.len +
+                 m->masked.len;
     cs_op_room(op, bytes, 4 + more->entry_count * ENTRY_TEXTS + MEASURE_TEXTS);
 }
 
@@ -192,6 +193,7 @@ void cs_op_give_more(struct cs_op *op, const struct cs_execution_more *more)
     give_str(op, &measure->status);
     give_str(op, &measure->error_type);
     give_str(op, &measure->tools);
+    give_str(op, &measure->masked);
     m->measure = measure;
 }
 
@@ -594,6 +596,11 @@ void cs_store_set_chain(struct cs_store *s, const struct cs_chain *chain)
 void cs_store_health(const struct cs_store *s, struct cs_err *err)
 {
     *err = s->health;
+}
+
+uint64_t cs_store_cache_mark(const struct cs_store *s)
+{
+    return cs_mark_read(&s->db);
 }
 
 uv_loop_t *cs_store_loop(struct cs_store *s)

@@ -133,6 +133,12 @@ int cs_store_ledger_read(const char *path, const struct cs_ledger_filter *filter
 int cs_store_checkpoints_read(const char *path,
                               bool (*visit)(void *ctx, const struct cs_checkpoint_row *row),
                               void *ctx, struct cs_err *err);
+/* Executions that have ended, as their rows say, and whose end has no entry: of all that were
+ * admitted after the first entry there is, oldest first, with their envelopes. */
+int cs_store_unentered_read(const char *path,
+                            bool (*visit)(void *ctx, struct cs_str execution,
+                                          struct cs_str envelope),
+                            void *ctx, struct cs_err *err);
 /* Removes entries up to `seq`, which must have been exported; its hash becomes the base. Step by
  * step: if it is cut short, less is gone, and the base fits. CS_MISSING: there is no such entry. */
 void cs_store_ledger_purge(struct cs_store *s, uint64_t seq, cs_stored *done, void *ctx);
@@ -306,6 +312,9 @@ void cs_store_cache_put(struct cs_store *s, const struct cs_cached_answer *row, 
 /* CS_MISSING: it is not there, or expired. */
 void cs_store_cache_get(struct cs_store *s, struct cs_str tenant, const unsigned char key[32],
                         cs_cached_found *done, void *ctx);
+/* Another number each time when answers were forgotten by whatever process, but for those that
+ * expired: what is known of them elsewhere is not good any more. Costs next to nothing. */
+uint64_t cs_store_cache_mark(const struct cs_store *s);
 /* All of a tenant (empty: of all), or those that have expired by `now` (0: all). */
 void cs_store_cache_forget(struct cs_store *s, struct cs_str tenant, int64_t now, cs_stored *done,
                            void *ctx);
@@ -316,7 +325,8 @@ struct cs_measure {
     uint64_t seq; /* given by the store */
     struct cs_str tenant;
     struct cs_str status, error_type;
-    struct cs_str tools; /* JSON {"server/tool": calls} */
+    struct cs_str tools;  /* JSON {"server/tool": calls} */
+    struct cs_str masked; /* JSON {"EMAIL": values}; may be empty */
     int64_t finished;
     uint64_t wall_us, cpu_us, memory_peak, calls, calls_failed, calls_denied;
     uint64_t tokens_saved;

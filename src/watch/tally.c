@@ -109,9 +109,28 @@ static void add_error(struct cs_tally *t, struct cs_str name, uint64_t n)
             t->by_error[i] += n;
 }
 
+static void add_masked(struct cs_tally *t, struct cs_str name, uint64_t n)
+{
+    for (int i = 0; i < CS_PII_COUNT; i++)
+        if (cs_str_is(name, cs_pii_name((enum cs_pii)i)))
+            t->masked[i] += n;
+}
+
+static void read_counts(struct cs_tally *t, struct cs_json_val object,
+                        void (*add)(struct cs_tally *, struct cs_str, uint64_t))
+{
+    CS_AUTO_ARENA struct cs_arena arena = {0};
+    struct cs_json_iter it = {0};
+    struct cs_json_val key, item;
+    uint64_t n;
+    while (cs_json_type(object) == CS_JSON_OBJECT && cs_json_next(object, &it, &key, &item))
+        if (read_u64(item, &n))
+            add(t, cs_json_str(key, &arena), n);
+}
+
 void cs_tally_add(struct cs_tally *t, const struct cs_measure *m)
 {
-    CS_AUTO_JSON struct cs_json doc = {0};
+    CS_AUTO_JSON struct cs_json doc = {0}, masked = {0};
     add_status(t, m->status, 1);
     add_error(t, m->error_type, 1);
     cs_sketch_add(&t->wall_us, m->wall_us);
@@ -126,6 +145,8 @@ void cs_tally_add(struct cs_tally *t, const struct cs_measure *m)
     t->tokens_saved += m->tokens_saved;
     if (m->tools.len && cs_json_parse(m->tools, NULL, &doc, NULL) == 0)
         read_tools(t, cs_json_root(&doc));
+    if (m->masked.len && cs_json_parse(m->masked, NULL, &masked, NULL) == 0)
+        read_counts(t, cs_json_root(&masked), add_masked);
 }
 
 void cs_tally_merge(struct cs_tally *to, const struct cs_tally *from)
@@ -134,6 +155,8 @@ void cs_tally_merge(struct cs_tally *to, const struct cs_tally *from)
         to->by_status[i] += from->by_status[i];
     for (int i = 0; i < CS_ERROR_COUNT; i++)
         to->by_error[i] += from->by_error[i];
+    for (int i = 0; i < CS_PII_COUNT; i++)
+        to->masked[i] += from->masked[i];
     cs_sketch_merge(&to->wall_us, &from->wall_us);
     to->cpu_us += from->cpu_us;
     to->memory_sum += from->memory_sum;
@@ -196,6 +219,17 @@ static const struct {
     {"tokens_saved", offsetof(struct cs_tally, tokens_saved)},
 };
 
+/* Kinds of which there was something. */
+static void put_masked(const struct cs_tally *t, struct cs_json_writer *w)
+{
+    cs_json_key(w, "masked");
+    cs_json_open(w, '{');
+    for (int i = 0; i < CS_PII_COUNT; i++)
+        if (t->masked[i])
+            put(w, cs_pii_name((enum cs_pii)i), t->masked[i]);
+    cs_json_close(w, '}');
+}
+
 void cs_tally_put(const struct cs_tally *t, struct cs_buf *out)
 {
     CS_AUTO_BUF struct cs_buf sketch = {0};
@@ -227,19 +261,8 @@ void cs_tally_put(const struct cs_tally *t, struct cs_buf *out)
         put(&w, sorted[i].name, sorted[i].calls);
     cs_json_close(&w, '}');
     put(&w, "other_tools", other);
+    put_masked(t, &w);
     cs_json_close(&w, '}');
-}
-
-static void read_counts(struct cs_tally *t, struct cs_json_val object,
-                        void (*add)(struct cs_tally *, struct cs_str, uint64_t))
-{
-    CS_AUTO_ARENA struct cs_arena arena = {0};
-    struct cs_json_iter it = {0};
-    struct cs_json_val key, item;
-    uint64_t n;
-    while (cs_json_type(object) == CS_JSON_OBJECT && cs_json_next(object, &it, &key, &item))
-        if (read_u64(item, &n))
-            add(t, cs_json_str(key, &arena), n);
 }
 
 bool cs_tally_read(struct cs_str text, struct cs_tally *tally)
@@ -258,6 +281,7 @@ bool cs_tally_read(struct cs_str text, struct cs_tally *tally)
             return false;
     read_counts(&t, cs_json_get(root, "status"), add_status);
     read_counts(&t, cs_json_get(root, "error"), add_error);
+    read_counts(&t, cs_json_get(root, "masked"), add_masked);
     read_tools(&t, cs_json_get(root, "tools"));
     uint64_t other;
     if (read_u64(cs_json_get(root, "other_tools"), &other))
@@ -381,4 +405,5 @@ void cs_tally_report(const struct cs_tally *t, const uint32_t *running, const ui
     put_share(w, "hit_rate", t->cached, count);
     cs_json_close(w, '}');
     put(w, "tokens_saved", t->tokens_saved);
+    put_masked(t, w);
 }

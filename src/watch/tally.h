@@ -30,6 +30,7 @@ struct cs_tally {
     struct cs_tally_tool *tools; /* a hash table */
     uint32_t tool_count, tool_cap;
     uint64_t other_tools; /* calls of those that are not in it */
+    uint64_t masked[CS_PII_COUNT];
 };
 
 void cs_tally_done(struct cs_tally *t);
@@ -39,7 +40,7 @@ void cs_tally_merge(struct cs_tally *to, const struct cs_tally *from);
 void cs_tally_put(const struct cs_tally *t, struct cs_buf *out);
 bool cs_tally_read(struct cs_str text, struct cs_tally *t);
 
-/* The members of an answer about it: executions to tokens_saved. `running`, `waiting`: now; NULL:
+/* The members of an answer about it: executions to masked. `running`, `waiting`: now; NULL:
  * not known here. */
 void cs_tally_report(const struct cs_tally *t, const uint32_t *running, const uint32_t *waiting,
                      struct cs_json_writer *w);

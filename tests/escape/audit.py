@@ -8,7 +8,7 @@ import hashlib
 import json
 import subprocess
 
-EVENTS = {"execution.admitted", "execution.assessed", "execution.started", "execution.refused",
+EVENTS = {"execution.admitted", "execution.assessed", "execution.imported", "execution.started", "execution.refused",
           "execution.resumed", "execution.settled", "call.made", "alert.raised"}
 
 

@@ -241,6 +241,35 @@ def test_it_outlives_the_process_and_trusts_no_row(t):
     t.true(other["result"] == 2 and third["result"] == "three", "the first ones")
 
 
+def test_what_is_cleared_is_forgotten_by_whoever_has_it(t):
+    options = counting(t, policy={"cache": [{"tool": "counting/set", "ttl_s": 600}]})
+    kept = "return (await counting.set({ a: 1 })).count"
+    key = make_key(t, "b", "--tenant", "tb")
+    with Daemon(t, *options) as d, Daemon(t, *options) as e:
+        first = d.run(READ, inputs={"a": 1})
+        known(t, d.run(READ, inputs={"a": 1}), first, "before")
+        known(t, e.run(READ, inputs={"a": 1}), first, "another server's")
+        known(t, e.run(READ, inputs={"a": 1}), first, "in its memory")
+        result = d.run(kept)["result"]
+        t.equal(d.run(kept, limits={"json_depth": 90})["result"], result, "the result of a tool")
+        t.status(t.caisson("cache", "clear"), 0)
+        for server in (d, e):
+            ran(t, server.run(READ, inputs={"a": 1}, cache="use" if server is d else "refresh"), "after it was cleared")
+        t.true(d.run(kept, limits={"json_depth": 91})["result"] != result, "the tool is asked again")
+        # What is of others stays, in the store.
+        mine, theirs = d.run("return 'x'"), d.post("/executions", {"code": "return 'x'"}, key=key).json()
+        t.status(t.caisson("cache", "clear", "--tenant", "tb"), 0)
+        known(t, d.run("return 'x'"), mine, "of another tenant")
+        ran(t, d.post("/executions", {"code": "return 'x'"}, key=key).json(), "of that tenant")
+        t.equal(theirs["result"], "x")
+        # One server that is told tells the other.
+        admin = make_key(t, "a", role="admin")
+        first = d.post("/executions", {"code": "return 'y'"}, key=admin).json()
+        known(t, e.post("/executions", {"code": "return 'y'"}, key=admin).json(), first, "before")
+        t.equal(d.request("DELETE", "/cache", key=admin).status, 204, "status")
+        ran(t, e.post("/executions", {"code": "return 'y'"}, key=admin).json(), "after DELETE /cache of the other")
+
+
 def test_it_is_good_for_a_while_and_for_so_much(t):
     with Daemon(t, "--cache.ttl", "6s", "--cache.memory", "200K") as d:
         first = d.run("return 1")

@@ -81,6 +81,23 @@ def test_answers_from_the_cache_are_counted(t):
     t.true(s["memory_bytes"]["average"] == s["memory_bytes"]["peak"], "memory is of those that ran: %s" % s["memory_bytes"])
 
 
+def test_what_was_masked_is_counted_by_tenant(t):
+    acme, bolt = key_of(t, "a", "--tenant", "acme"), key_of(t, "b", "--tenant", "bolt")
+    with Daemon(t, "--server.require_key", "yes") as d:
+        inputs = {"to": ["ada@example.org", "bob@example.org"], "phone": "+44 20 7946 0958"}
+        for key, n in ((acme, 2), (bolt, 1)):
+            for i in range(n):
+                d.post("/executions", {"code": "return inputs.to.length + %d" % i, "inputs": inputs}, key=key)
+        d.post("/executions", {"code": "return 'carl' + '@example.org'"}, key=bolt)
+        t.equal(d.get("/statistics?window=1h", key=acme).json()["masked"], {"EMAIL": 4, "PHONE": 2})
+        t.equal(d.get("/statistics", key=bolt).json()["masked"], {"EMAIL": 3, "PHONE": 1})
+        t.has(d.get("/metrics", key=acme).body.decode(), 'caisson_privacy_masked_total{kind="EMAIL"} 7\n')
+    t.equal(stats(t)["masked"], {"EMAIL": 7, "PHONE": 3})
+    t.equal(stats(t, "--tenant", "acme", "--window", "all")["masked"], {"EMAIL": 4, "PHONE": 2})
+    done = subprocess.run([t.binary, "stats"], capture_output=True, text=True, env=t.env, timeout=60)
+    t.has(done.stdout, "masked          EMAIL 7, PHONE 3")
+
+
 def test_figures_outlive_restarts(t):
     for round in range(3):
         with Daemon(t) as d:

@@ -266,7 +266,7 @@ def test_close_from_within_a_request_tells_everybody(t):
         for path, s in zip((b"/never", b"/stream?count=0", b"/later?ms=9999", b"/flood", b"/big?bytes=9000000"), held):
             s.sendall(b"GET %s HTTP/1.1\r\n%s\r\n" % (path, HEAD))
         p.event("held"), p.event("held")
-        time.sleep(0.1)
+        t.true(until_true(lambda: p.state()["held"] >= 3), "it holds %r" % p.state())
         t.equal(p.talk(b"GET /close HTTP/1.1\r\n%s\r\n" % HEAD), b"")
         gone = sorted(p.event("gone")["path"] for _ in range(5))
         t.equal(gone, ["/close", "/flood", "/later", "/never", "/stream"])

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -186,6 +187,38 @@ def test_what_was_done_to_it_is_said(t):
     fits(t)
     t.has(does_not_fit(t, "--checkpoint", "@kept.json"), "the end is missing", "stderr")
     t.has(does_not_fit(t, "--checkpoint", checkpoint.out.strip()), "the end is missing", "stderr")
+
+
+def test_a_cut_is_noticed_by_the_executions(t):
+    t.replayed = False
+    some_ledger(t, 1)
+    ids = [t.envelope("return %d" % n)["execution_id"] for n in range(3)]
+    fits(t)
+    database = os.path.join(data(t), "caisson.db")
+
+    def cut(*more):
+        with sqlite3.connect(database) as db:
+            last, = db.execute("SELECT seq FROM ledger WHERE execution = ? AND event = 'execution.settled'", (ids[2],)).fetchone()
+            db.execute("DELETE FROM ledger WHERE seq >= ?", (last,))
+            db.execute("DELETE FROM checkpoints WHERE seq >= ?", (last,))
+            for statement in more:
+                db.execute(*statement)
+        db.close()
+        return last
+    shutil.copy(database, t.file("whole.db", ""))
+    last = cut()
+    said = does_not_fit(t)
+    t.has(said, ids[2], "which execution")
+    t.has(said, "no entry up to %d says so" % (last - 1), "where")
+    t.has(does_not_fit(t, database), ids[2], "a copy")
+    # What was written afterwards does not hide it.
+    t.status(t.caisson("keys", "create", "later"), 0)
+    t.status(t.caisson("run", "-e", "return 4"), 0)
+    t.has(does_not_fit(t), ids[2], "with more behind it")
+    # Rows and all: it is a shorter ledger, as the documentation says.
+    shutil.copy(t.dir + "/whole.db", database)
+    cut(("DELETE FROM executions WHERE id = ?", (ids[2],)))
+    fits(t)
 
 
 def test_a_backup_is_made_while_it_runs(t):

@@ -11,7 +11,7 @@ import time
 import batch
 import peers
 from driving import Client, node
-from harness import Failed, table
+from harness import Failed, table, until
 from serving import Daemon, children_of, make_key
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,17 +32,27 @@ def plain(mode="plain"):
     return {"command": sys.executable, "args": [os.path.join(HERE, "servers", "nasty.py"), mode]}
 
 
+def known(t, c, count):
+    """It knows the tools of so many servers. Whoever asks waits for them, though not as long as a busy machine may need."""
+    if count:
+        until(t, "the servers are known", lambda: len(re.findall(r"^\w+ [1-9]\d*$", c.tool("search_tools"), re.M)) >= count)
+
+
 @contextlib.contextmanager
-def client(t, kind, transport, servers=None, policy=None, options=()):
-    peers.configure(t, {"github": peers.ours("github")} if servers is None else servers, policy)
+def client(t, kind, transport, servers=None, policy=None, options=(), shown=None):
+    """`shown`: how many of its servers the policy does not hide."""
+    servers = {"github": peers.ours("github")} if servers is None else servers
+    peers.configure(t, servers, policy)
     if transport == "stdio":
         with Client(t, kind, "stdio", *options) as c:
             c.daemon = None
+            known(t, c, len(servers) if shown is None else shown)
             yield c
         return
     with Daemon(t, *options) as d:
         with Client(t, kind, "http", d.url + "/mcp") as c:
             c.daemon = d
+            known(t, c, len(servers) if shown is None else shown)
             yield c
 
 
@@ -119,7 +129,7 @@ def test_without_servers_it_says_so_and_programs_run(t):
 
 def test_what_policy_hides_is_nowhere(t):
     policy = {"tools": {"deny": ["github/create*", "plain/*"]}}
-    with client(t, "old", "stdio", {"github": peers.ours("github"), "plain": plain()}, policy) as c:
+    with client(t, "old", "stdio", {"github": peers.ours("github"), "plain": plain()}, policy, shown=1) as c:
         t.lacks(c.tool("search_tools", server="github"), "createIssue")
         t.lacks(c.tool("search_tools", query="create an issue"), "createIssue")
         t.lacks(c.tool("search_tools"), "plain")
@@ -170,7 +180,6 @@ def test_a_program_may_be_of_another_language(t, language, code, result):
 @TWO
 def test_a_failed_program_says_where_and_what_it_probably_wanted(t, _, kind, transport):
     with client(t, kind, transport) as c:
-        c.tool("search_tools")
         text = c.wrong("execute_code", code="const a = 1;\nreturn a.b.c", intent="list the commits of a branch")
         answer, hints = text.split("\n\n", 1)
         error = json.loads(answer)["error"]
@@ -193,7 +202,6 @@ def test_a_program_without_an_end_is_told_how_to_get_more_time(t):
 
 def test_a_wrong_name_is_answered_with_the_right_definition(t):
     with client(t, "old", "stdio") as c:
-        c.tool("search_tools")
         called = c.wrong("execute_code", code="return await tools.github.listComits({owner: 'harbour', repo: 'web'})")
         t.has(called, "permission_error")
         t.has(called, "export async function listCommits(")
@@ -272,7 +280,6 @@ def test_arguments_that_do_not_fit_are_explained(t, _, tool, arguments, said):
 
 def test_an_unknown_tool_is_an_error_that_names_those_there_are(t):
     with client(t, "old", "stdio") as c:
-        c.tool("search_tools")
         error = c.refused("callTool", {"name": "nonsense", "arguments": {}})
         t.equal(error["code"], -32602)
         t.has(error["message"], "there are search_tools, execute_code, call_tool, get_execution")
@@ -509,7 +516,6 @@ def many(t, count):
 @TWO
 def test_the_tree_is_a_list_of_resources_with_pages(t, _, kind, transport):
     with client(t, kind, transport, {"many": many(t, 250), "plain": plain()}) as c:
-        c.tool("search_tools")
         first = c.ask("listResources", {})
         uris = [r["uri"] for r in first["resources"]]
         t.equal(uris[:3], ["caisson://tools/README.md", "caisson://tools/many/index.ts", "caisson://tools/plain/index.ts"])
@@ -544,8 +550,6 @@ def test_a_client_is_told_when_there_are_other_tools(t, _, kind, transport):
 @EVERY
 def test_resources_are_read(t, _, kind, transport):
     with client(t, kind, transport) as c:
-        c.tool("search_tools")
-
         def read(uri):
             content, = c.ask("readResource", {"uri": uri})["contents"]
             t.equal(content["uri"], uri)
@@ -609,7 +613,6 @@ def test_one_tenant_sees_nothing_of_another(t):
 @TWO
 def test_prompts_teach_the_pattern_with_what_is_there(t, _, kind, transport):
     with client(t, kind, transport) as c:
-        c.tool("search_tools")
         prompts = c.ask("listPrompts")["prompts"]
         t.equal([(p["name"], [(a["name"], a["required"]) for a in p["arguments"]]) for p in prompts],
                 [("use-tools-with-code", [("task", True)]), ("explore-tools", [("topic", False)]),
@@ -636,8 +639,6 @@ def test_prompts_teach_the_pattern_with_what_is_there(t, _, kind, transport):
 @TWO
 def test_arguments_of_prompts_and_templates_are_completed(t, _, kind, transport):
     with client(t, kind, transport, {"github": peers.ours("github"), "plain": plain()}) as c:
-        c.tool("search_tools")
-
         def complete(ref, name, value, **context):
             kind = "ref/resource" if "://" in ref else "ref/prompt"
             params = {"ref": {"type": kind, "uri" if kind == "ref/resource" else "name": ref}, "argument": {"name": name, "value": value}}

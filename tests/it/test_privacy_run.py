@@ -360,3 +360,28 @@ def test_errors_name_identifiers_of_the_program(t):
         clean(t, "the error", e["error"])
         e = d.run("throw new Error('no card of ' + inputs.last_name)", inputs={"last_name": "Lovelace"})
         clean(t, "the error", e["error"])
+
+
+def test_an_unknown_token_says_how_programs_share_them(t):
+    options, sent = people(t)
+    find, send = "const p = await people.find({ n: 7 }); return p.email", "await people.send({ to: '%s', body: 'x' }); return 'sent'"
+
+    def run(m, n, code, **arguments):
+        m.send(call(n, "execute_code", {"code": code, **arguments}))
+        while True:
+            message = json.loads(m.line() or "null")
+            t.true(message is not None, "it says nothing")
+            if message.get("id") == n:
+                return json.JSONDecoder().raw_decode(message["result"]["content"][0]["text"])[0]
+
+    with Lines(t, [t.binary, "mcp", *options]) as m:
+        m.initialize()
+        t.equal(run(m, 1, find)["result"], "[EMAIL_1]")
+        told = run(m, 2, send % "[EMAIL_1]")
+        t.equal(told["status"], "failed")
+        t.has(told["error"]["suggestion"], "`session_id`")
+        first = run(m, 3, find, session_id="new")
+        t.equal(run(m, 4, send % first["result"], session_id=first["session_id"])["result"], "sent")
+        told = run(m, 5, send % "[EMAIL_9]", session_id=first["session_id"])
+        t.true("session_id" not in told["error"]["suggestion"], told["error"]["suggestion"])
+    t.equal([a["to"] for a in sent("send")], ["person7@customers.example.org"])

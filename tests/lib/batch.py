@@ -222,6 +222,21 @@ def births(pids):
     return found
 
 
+def settle(pid, patience=60):
+    """Until a daemon has opened and started nothing for a second: its pool is filled again."""
+    def count():
+        try:
+            return len(os.listdir("/proc/%d/fd" % pid)), len(descendants(pid))
+        except OSError:
+            return None
+    end, seen, since = time.monotonic() + patience, count(), time.monotonic()
+    while time.monotonic() < min(end, since + 1):
+        time.sleep(0.1)
+        now = count()
+        if now != seen:
+            seen, since = now, time.monotonic()
+
+
 def cgroups(pid=None):
     """The control groups of the daemon `pid` (or of any), as directories: caisson-PID-RANDOM."""
     found, prefix = [], "caisson-%d-" % pid if pid else "caisson-"

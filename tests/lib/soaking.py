@@ -82,9 +82,9 @@ class Soak:
         return {"mounts": batch.mounts(), "temporary files": batch.temporary_files()}
 
     def snapshot(self):
-        """The daemon at rest: a moment is allowed for the pool to be filled again."""
+        """The daemon at rest."""
         self.rest()
-        time.sleep(1)
+        batch.settle(self.daemon.pid)
         return {"fds": self.daemon.fds(), "processes": self.daemon.descendants(),
                 "state": batch.temporary_files(self.state), "rss": self.daemon.rss(),
                 "private": self.daemon.private()}
@@ -148,8 +148,10 @@ class Soak:
         self.progress()
         late = self.snapshot()
         pid = self.daemon.pid
-        status = self.daemon.close(20)
-        time.sleep(1)
+        status = self.daemon.close(120)
+        end = time.monotonic() + 30
+        while self.left_outside(pid) and time.monotonic() < end:
+            time.sleep(0.2)
         return self.judge(early, late, pid, status)
 
     def judge(self, early, late, pid, status):

@@ -308,6 +308,53 @@ static void several_are_sorted_and_do_not_add_up(void **state)
     close_world(&w);
 }
 
+static void judge_late(struct world *w, const char *facts, struct cs_verdict *late)
+{
+    cs_judge_late(w->policy, cs_str(facts), &w->c, &w->verdict, &w->arena, late);
+}
+
+#define EVAL "{\"kind\":\"code\",\"name\":\"eval\",\"line\":1,\"column\":1"
+#define ENV  "{\"kind\":\"env\",\"name\":\"process.env.A\",\"line\":2,\"column\":1"
+#define IN_M ",\"module\":\"/workspace/m.ts\",\"late\":true}"
+
+static void what_comes_later_is_weighed_by_what_is_new(void **state)
+{
+    (void)state;
+    struct world w;
+    struct cs_verdict late;
+    open_world(&w, "");
+    /* The program is HIGH, and somebody let it: a harmless module is no question, */
+    judge(&w, "{\"facts\":[" EVAL "}]}");
+    assert_int_equal(w.verdict.action, CS_GRANT_ASK);
+    judge_late(&w, "{\"facts\":[" ENV IN_M "," EVAL "}]}", &late);
+    assert_int_equal(late.risk, CS_RISK_MEDIUM);
+    assert_int_equal(late.action, CS_GRANT_ALLOW);
+    assert_int_equal(late.reason_count, 1);
+    assert_contains(late.reasons[0].at, "/workspace/m.ts line 2");
+    assert_memory_equal(&late.limits, &w.verdict.limits, sizeof late.limits);
+    /* but one that does the same is, */
+    judge_late(&w, "{\"facts\":[" EVAL IN_M "]}", &late);
+    assert_int_equal(late.action, CS_GRANT_ASK);
+    assert_str_is(late.rule, "built in: risk.then.HIGH");
+    /* and so is one that is not there in full, or cannot be read. */
+    judge_late(&w, "{\"facts\":[" EVAL "}],\"truncated\":true}", &late);
+    assert_int_equal(late.action, CS_GRANT_ASK);
+    judge_late(&w, "nonsense", &late);
+    assert_int_equal(late.risk, CS_RISK_CRITICAL);
+    judge_late(&w, "{\"facts\":[" EVAL "}]}", &late);
+    assert_int_equal(late.risk, CS_RISK_LOW);
+    /* What both have a half of is found. */
+    judge(&w, "{\"facts\":[{\"kind\":\"dynamic\",\"name\":\"globalThis[*]\",\"line\":1}]}");
+    assert_int_equal(w.verdict.risk, CS_RISK_MEDIUM);
+    judge_late(
+        &w,
+        "{\"facts\":[{\"kind\":\"string\",\"name\":\"abc\",\"via\":\"base64\",\"line\":1" IN_M
+        ",{\"kind\":\"dynamic\",\"name\":\"globalThis[*]\",\"line\":1}]}",
+        &late);
+    assert_int_equal(late.action, CS_GRANT_ASK);
+    close_world(&w);
+}
+
 static void what_cannot_be_read_is_asked_for(void **state)
 {
     (void)state;
@@ -621,6 +668,7 @@ int main(void)
         CS_TEST(every_pattern_of_ours_is_bearable),
         CS_TEST(credentials_are_found_by_their_names),
         CS_TEST(several_are_sorted_and_do_not_add_up),
+        CS_TEST(what_comes_later_is_weighed_by_what_is_new),
         CS_TEST(what_cannot_be_read_is_asked_for),
         CS_TEST(guests_are_looked_at),
         CS_TEST(tools_are_weighed),

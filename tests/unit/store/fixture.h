@@ -233,7 +233,8 @@ __attribute__((unused)) static void f_measures(void *ctx, const struct cs_err *e
     f->measures = f_copy(f, rows, count * sizeof *rows);
     for (size_t i = 0; i < count; i++) {
         struct cs_measure *m = &f->measures[i];
-        f_texts(f, (struct cs_str *[]){&m->tenant, &m->status, &m->error_type, &m->tools}, 4);
+        struct cs_str *texts[] = {&m->tenant, &m->status, &m->error_type, &m->tools, &m->masked};
+        f_texts(f, texts, CS_COUNT(texts));
     }
 }
 

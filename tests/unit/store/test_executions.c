@@ -1,4 +1,6 @@
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
 
 #include "base/json.h"
 #include "store/fixture.h"
@@ -308,6 +310,34 @@ static void the_living_notice_the_dead_when_they_tidy_up(void **state)
     assert_str_is(f->executions[0].status, "cancelled");
 }
 
+/* Another process looks whether it lives, at the same time. */
+static void who_looks_is_not_taken_for_who_died(void **state)
+{
+    struct fixture *f = *state;
+    pid_t child = fork();
+    if (child == 0)
+        die_while_one_runs(f->dir);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    char path[128], name[400], its[20];
+    snprintf(path, sizeof path, "%s/owners", f->dir);
+    snprintf(its, sizeof its, "%d-", (int)child);
+    DIR *dir = opendir(path);
+    int fd = -1;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (strncmp(e->d_name, its, strlen(its)) == 0) {
+            snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+            fd = open(name, O_RDWR | O_CLOEXEC);
+        }
+    closedir(dir);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+    assert_int_equal(F(f, cs_store_executions_forget, f_stored, 0), CS_OK);
+    get(f, "exec_lost", "default");
+    assert_str_is(f->executions[0].status, "cancelled");
+    close(fd);
+}
+
 #define WITH(name) CS_TEST_WITH(name, f_setup, f_teardown)
 
 int main(void)
@@ -326,6 +356,7 @@ int main(void)
         WITH(what_a_dead_process_ran_is_cancelled),
         WITH(a_store_that_is_closed_is_gone_too),
         WITH(the_living_notice_the_dead_when_they_tidy_up),
+        WITH(who_looks_is_not_taken_for_who_died),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

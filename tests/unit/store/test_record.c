@@ -268,6 +268,7 @@ static void measure(struct fixture *f, const char *id, uint64_t wall_us)
     const struct cs_measure m = {.tenant = CS_STR("default"),
                                  .status = CS_STR("completed"),
                                  .tools = CS_STR("{\"a/b\":2}"),
+                                 .masked = CS_STR("{\"EMAIL\":2}"),
                                  .finished = 2000,
                                  .wall_us = wall_us,
                                  .cpu_us = 2,
@@ -295,6 +296,7 @@ static void measures_are_folded_once(void **state)
                 m->calls_failed == 5 && m->calls_denied == 6 && m->tokens_saved == 7 && m->cached &&
                 m->finished == 2000);
     assert_str_is(m->tools, "{\"a/b\":2}");
+    assert_str_is(m->masked, "{\"EMAIL\":2}");
     uint64_t first = m[0].seq, last = m[1].seq;
     const struct cs_sum sums[] = {
         {.tenant = CS_STR("default"), .start = 3600000, .value = CS_STR("one")},

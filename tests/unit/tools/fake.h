@@ -59,7 +59,7 @@ struct fake {
 /* --- time --- */
 
 /* For a test it stands still but for its fake_sleep: what is due is due by that alone, however busy
- * the machine is. Weak, as the tests of several files may be one program. */
+ * the machine is. Weak, as a program that has the worker's clock in it (the fuzzer) keeps that. */
 struct fake_clock {
     bool stands;
     uint64_t ns;
@@ -244,6 +244,7 @@ static inline struct fake *fake_new(void)
 {
     if (!fake_clock.stands)
         fake_clock = (struct fake_clock){.stands = true, .ns = uv_hrtime()};
+    assert(uv_hrtime() == fake_clock.ns);
     return fake_new_on(NULL);
 }
 

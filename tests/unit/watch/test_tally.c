@@ -42,6 +42,8 @@ static void report_says_what_was_added(void **state)
     a.calls_failed = 2;
     a.calls_denied = 1;
     a.tokens_saved = 500;
+    a.masked = CS_STR("{\"EMAIL\":3,\"NO_SUCH_KIND\":4,\"PERSON\":1}");
+    b.masked = CS_STR("{\"EMAIL\":2}");
     b.tools = CS_STR("{\"github/list\":2}");
     b.calls = 2;
     c.cached = true;
@@ -61,7 +63,7 @@ static void report_says_what_was_added(void **state)
     assert_contains(text, "\"tools\":[{\"tool\":\"github/list\",\"calls\":5},"
                           "{\"tool\":\"mail/send\",\"calls\":1}],\"other_tools\":0");
     assert_contains(text, "\"cache\":{\"hits\":1,\"hit_rate\":0.333");
-    assert_contains(text, "\"tokens_saved\":500");
+    assert_contains(text, "\"tokens_saved\":500,\"masked\":{\"EMAIL\":5,\"PERSON\":1}");
 }
 
 static void nothing_has_no_rates(void **state)
@@ -88,6 +90,7 @@ static void text_reads_back_and_merging_equals_adding(void **state)
         m.tools = cs_str(tools);
         m.calls = i % 4;
         m.cached = i % 5 == 0;
+        m.masked = i % 7 ? CS_STR("{\"PHONE\":2}") : CS_STR("");
         cs_tally_add(&whole, &m);
         cs_tally_add(&parts[i % 2], &m);
     }

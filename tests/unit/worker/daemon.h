@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/facts.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "sandbox/wire.h"
@@ -32,6 +33,7 @@ struct talk {
     const char *source, *inputs, *state, *globals;
     const struct file *files; /* ends with a NULL path */
     const char *refuse;       /* the verdict's message */
+    const char *refuse_late;  /* the same, of what is imported while it runs */
     uint64_t seed;
     uint32_t log_bytes, log_lines, result_bytes, json_depth;
     uint32_t argument_bytes, calls_at_once, wall_ms, state_bytes;
@@ -43,6 +45,7 @@ struct talk {
     /* out */
     int outcome; /* enum cs_outcome; -1 no DONE, -2 the time was up */
     struct cs_buf answer, logs, facts, calls, progress, kept;
+    struct cs_buf late; /* facts of what was imported, each in a line */
     uint32_t log_count, refused, sleeps;
     int status; /* of the process */
 
@@ -225,6 +228,12 @@ static inline void talk_call(struct talk *t, const struct cs_frame *f)
     cs_field_str(&body, &server);
     cs_field_str(&body, &tool);
     cs_field_str(&body, &json);
+    if (cs_str_is(server, "caisson") && cs_str_is(tool, CS_LATE_TOOL)) {
+        cs_buf_printf(&t->late, "%.*s\n", CS_STR_ARG(json));
+        talk_result(t, f->id, t->refuse_late ? CS_ANSWER_DENIED : CS_ANSWER_OK,
+                    cs_str(t->refuse_late ? t->refuse_late : "true"));
+        return;
+    }
     cs_buf_printf(&t->calls, "%.*s.%.*s(%.*s)\n", CS_STR_ARG(server), CS_STR_ARG(tool),
                   CS_STR_ARG(cs_strn(json.at, json.len > 300 ? 300 : json.len)));
     static const struct {
@@ -485,7 +494,7 @@ static inline void talk_done(struct talk *t)
     for (size_t i = 0; i < CS_COUNT(t->disk); i++)
         cs_buf_done(&t->disk[i].data);
     struct cs_buf *all[] = {&t->answer,   &t->logs, &t->facts, &t->calls,
-                            &t->progress, &t->out,  &t->kept};
+                            &t->progress, &t->out,  &t->kept,  &t->late};
     for (size_t i = 0; i < CS_COUNT(all); i++)
         cs_buf_done(all[i]);
     cs_wire_reader_done(&t->reader);

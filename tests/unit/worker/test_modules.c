@@ -57,6 +57,51 @@ static const struct file stars[] = {
      "export * from './s1.ts'; export * from './s2.ts'; export * as ns from './s1.ts';"},
     {0}};
 
+static const struct file cycle_and_one[] = {
+    {"/workspace/a.ts", "import './b.ts'; export const a = 1;"},
+    {"/workspace/b.ts", "import './a.ts'; export const b = 1;"},
+    {"/workspace/lib.ts", "export const late = () => process.env.HOME;"},
+    {0},
+};
+static const struct file generated[] = {
+    {"/mcp-servers/x/y.ts", "export const y = (x) => eval(x);"},
+    {0},
+};
+
+static unsigned judged(const struct talk *t)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < t->late.len; i++)
+        n += t->late.at[i] == '\n';
+    return n;
+}
+
+static void judged_never(struct talk *t)
+{
+    assert_int_equal(judged(t), 0);
+}
+
+static void judged_once(struct talk *t)
+{
+    assert_int_equal(judged(t), 1);
+}
+
+/* A cycle is one question, and what is new in the second one is told from what is old. */
+static void judged_twice(struct talk *t)
+{
+    assert_int_equal(judged(t), 2);
+    const char *second = strchr(cs_buf_cstr(&t->late), '\n') + 1;
+    assert_contains(second, "\"imports\":\"/workspace/lib.ts\"");
+    assert_contains(second, "\"module\":\"/workspace/lib.ts\",\"late\":true");
+    assert_contains(second, "\"name\":\"/workspace/a.ts\"");
+    assert_null(strstr(second, "\"module\":\"/workspace/a.ts\",\"late\""));
+}
+
+static void refuses_late(struct talk *t)
+{
+    t->refuse_late = "{\"message\":\"not this one\"}";
+}
+
 static const struct worker_case cases[] = {
     {"named_and_default_imports",
      "import Box, { a, twice, renamed as r } from './lib.ts';\nreturn [a, twice(4), r, new "
@@ -132,6 +177,27 @@ static const struct worker_case cases[] = {
      .result = "[\"module failed\",\"module failed\"]", .files = broken},
     {"dynamic_import_uncaught", "await import('/etc/passwd')", .type = "permission_error",
      .contains = "outside of what a program may see"},
+    {"dynamic_import_is_judged_once",
+     "await import('./a.ts'); await Promise.all([import('./b.ts'), import('./lib.ts')]); return 1",
+     .result = "1", .files = cycle_and_one, .check = judged_twice},
+    {"what_was_there_is_not_judged_again", "import './lib.ts'; await import('./lib.ts'); return 1",
+     .result = "1", .files = one, .check = judged_never},
+    {"builtins_and_tools_are_not_judged",
+     "await import('node:path'); await import('/mcp-servers/x/y.ts'); return 1", .result = "1",
+     .files = generated, .check = judged_never},
+    {"what_is_imported_can_be_refused",
+     "const out = []; for (let i = 0; i < 2; i++) try { await import('./lib.ts') } catch (e) { "
+     "out.push(e.message) } return out",
+     .result = "[\"the module '/workspace/lib.ts' may not be imported: not this one\","
+               "\"the module '/workspace/lib.ts' may not be imported: not this one\"]",
+     .files = one, .tune = refuses_late, .check = judged_once},
+    {"what_is_refused_did_not_run",
+     "try { await import('./x.ts') } catch {} return globalThis.log ?? 'nothing'",
+     .result = "\"nothing\"", .files = order, .tune = refuses_late},
+    {"nobody_else_asks_for_a_verdict",
+     "try { await caisson.callTool('caisson', 'judgeImport', {facts: []}) } catch (e) { return "
+     "e.name }",
+     .result = "\"ToolError\"", .check = judged_never},
     {"imports_inside_functions",
      "const f = async () => (await import('node:path')).join('a', 'b'); return f()",
      .result = "\"a/b\""},
