@@ -346,6 +346,7 @@ def test_a_server_that_is_down_is_asked_about_and_called_when_it_is_back(t):
     t.file("away", "")
     with Daemon(t) as d:
         q = asked(t, d, execution)
+        until(t, "that it is known to be down", lambda: d.get("/servers").json()["servers"][0]["state"] != "connecting")
         os.unlink(away)
         t.equal(say(d, q, "once").status, 200)
         e = ended(t, d, execution)
