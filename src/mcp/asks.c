@@ -379,7 +379,7 @@ static void take_over(struct cs_req *r, struct cs_req *from)
     r->said = r->waits = false;
     r->said_at = cs_mcp_now();
     r->parked = false;
-    r->task_at = r->task_id[0] ? r->said_at + CS_TASK_AFTER : 0;
+    r->task_at = r->speaks_tasks && r->task_id[0] ? r->said_at + CS_TASK_AFTER : 0;
     if (r->stream)
         r->stream->req = r;
     from->stream = NULL;

@@ -265,6 +265,15 @@ def test_a_state_is_good_once_and_for_its_request_alone(t):
         t.equal(len(sent(t)), 1)
 
 
+def test_a_call_that_goes_on_after_the_answer_is_no_task_for_who_knows_none(t):
+    with lines(t, with_policy(t)) as s:
+        program = {"code": "await tools.rec.echo({n: 1}); await new Promise((r) => setTimeout(r, 3000)); return 'slow'"}
+        first = s.ask(modern(1, program), 60)["result"]
+        t.equal(first["resultType"], "input_required")
+        done = s.ask(modern(2, program, requestState=first["requestState"], inputResponses={"approve-1": accept()}), 60)
+        t.equal((done["result"]["resultType"], json.loads(text(done))["result"]), ("complete", "slow"))
+
+
 WRONG = [("a word that is no choice", accept("yes")), ("no content", {"action": "accept"}), ("another action", {"action": "sure"}),
          ("a reason that is no text", accept("once", reason=3)), ("an endless reason", accept("deny", reason="x" * 501)),
          ("an empty object", {})]
