@@ -737,10 +737,13 @@ const struct cs_verb cs_verbs[] = {
      "  caisson stats --tenant acme -o json\n",
      stats_options, cs_verb_stats, NULL, NULL},
     {"backup", "FILE", "copy the store to a file, while it is in use",
-     "One tar file with the database, all contents, the keys of the ledger and its archives, of "
-     "one "
-     "moment: keep it where nobody else can read it. Files of sessions are not in it. FILE must "
-     "not be there yet. To go back to it, unpack it into an empty data directory.\n"
+     "One tar file of one moment: the database (executions, sessions with their state, keys, the "
+     "ledger), artifacts and journals, the archives, and the keys of the ledger. Keep it where "
+     "nobody else can read it. FILE must not be there yet. To go back to it, unpack it into an "
+     "empty data directory.\n"
+     "\n"
+     "Not in it: the files of sessions (copy sessions/ of the data directory, best while nothing "
+     "runs), and privacy.key, without which tokens have no values any more (keep it apart).\n"
      "\n"
      "Examples:\n"
      "  caisson backup monday.tar\n"

@@ -6,7 +6,7 @@ from guarding import RISKY, Waiting, asked, at_once, entries, office, patient, p
 from harness import until
 from resting import begin
 from serving import Daemon, make_key
-from test_durable import ended, kill
+from test_durable import database, ended, kill
 
 PLAIN = {"NO_COLOR": "1"}
 BY_TWO = ("-i", '{"by": 2}')
@@ -304,6 +304,34 @@ def test_a_denial_while_it_was_down_counts(t):
         e = ended(t, d, execution)
         t.equal(e["error"]["type"], "permission_error", "error")
         t.has(e["error"]["message"], "no mails today", "message")
+    t.equal(sent(), [], "mails")
+
+
+def a_day_later(t, approval):
+    """Nobody has answered, and its time is over."""
+    db = database(t)
+    day, = db.execute("SELECT expires - created FROM approvals WHERE id = ?", (approval,)).fetchone()
+    db.execute("UPDATE approvals SET created = created - ?, expires = expires - ? WHERE id = ?", (day, day, approval))
+    db.commit()
+    db.close()
+    return day
+
+
+def test_what_nobody_answers_for_a_day_is_denied(t):
+    sent = office(t)
+    with Daemon(t) as d:
+        execution = begin(t, d, DURABLE, durable=True)
+        approval = asked(t)[0]
+        kill(t, d)
+    t.equal(a_day_later(t, approval), 24 * 3600 * 1000, "how long it waits")
+    done = t.caisson("approve", approval, "--yes")
+    t.true(done.status != 0, "it is too late for an answer")
+    with Daemon(t) as d:
+        e = ended(t, d, execution)
+        t.equal(e["error"]["type"], "permission_error", "error")
+        t.has(e["error"]["message"], "nobody answered", "message")
+    t.equal(shown(t, approval)["state"], "expired", "state")
+    t.equal([x["approval"] for x in entries(t, "approval.expired")], [approval], "on record")
     t.equal(sent(), [], "mails")
 
 
