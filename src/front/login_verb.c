@@ -21,7 +21,7 @@ struct login {
     bool no_browser;
     uint32_t timeout_ms;
     struct cs_config config;
-    struct cs_http *http;
+    struct cs_fetcher *http;
     struct cs_oauth *oauth;
     uv_timer_t timer;
     uv_signal_t interrupt;
@@ -119,7 +119,7 @@ static const struct cs_server_config *begin(struct login *l, const struct cs_ver
                 "'%s' is started by a command; only servers with a URL want a login", name);
         return NULL;
     }
-    if (cs_http_start(l->session.loop, &l->http, err) < 0 ||
+    if (cs_fetcher_start(l->session.loop, &l->http, err) < 0 ||
         cs_oauth_new(l->http, l->session.data, &l->oauth, err) < 0)
         return NULL;
     return server;
@@ -129,7 +129,7 @@ static void end(struct login *l)
 {
     cs_oauth_free(l->oauth);
     if (l->http)
-        cs_http_stop(l->http, on_stopped, NULL);
+        cs_fetcher_stop(l->http, on_stopped, NULL);
     uv_run(l->session.loop, UV_RUN_DEFAULT);
     if (l->has_browser) {
         /* The person may go on reading in it, so it is not ended with us. */

@@ -77,8 +77,8 @@ struct cs_client_events {
 };
 
 struct cs_client_options {
-    struct cs_http *http;   /* shared; needed for HTTP servers */
-    struct cs_oauth *oauth; /* or NULL */
+    struct cs_fetcher *http; /* shared; needed for HTTP servers */
+    struct cs_oauth *oauth;  /* or NULL */
     /* What is declared to the server: forms, addresses to open, a language model. */
     bool can_elicit, can_elicit_url, can_sample;
 };

@@ -20,11 +20,11 @@
 
 struct socket_watch {
     uv_poll_t poll; /* first: it is freed as this */
-    struct cs_http *http;
+    struct cs_fetcher *http;
     curl_socket_t fd;
 };
 
-struct cs_http {
+struct cs_fetcher {
     uv_loop_t *loop;
     const struct cs_curl *curl;
     CURLM *multi;
@@ -40,7 +40,7 @@ struct cs_http {
 };
 
 struct cs_fetch {
-    struct cs_http *http;
+    struct cs_fetcher *http;
     struct cs_fetch *prev, *next, *queue_next;
     bool queued, running, delivering, dead;
 
@@ -66,13 +66,13 @@ struct cs_fetch {
     void *ctx;
 };
 
-static void drain(struct cs_http *http);
+static void drain(struct cs_fetcher *http);
 
 static void enqueue(struct cs_fetch *f)
 {
     if (f->queued || f->dead)
         return;
-    struct cs_http *http = f->http;
+    struct cs_fetcher *http = f->http;
     f->queued = true;
     f->queue_next = NULL;
     if (http->queue_tail)
@@ -84,7 +84,7 @@ static void enqueue(struct cs_fetch *f)
 
 static void dequeue(struct cs_fetch *f)
 {
-    struct cs_http *http = f->http;
+    struct cs_fetcher *http = f->http;
     if (!f->queued)
         return;
     struct cs_fetch *before = NULL;
@@ -154,7 +154,7 @@ static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_socka
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-static void act(struct cs_http *http, curl_socket_t fd, int flags)
+static void act(struct cs_fetcher *http, curl_socket_t fd, int flags)
 {
     int running;
     http->curl->multi_socket_action(http->multi, fd, flags, &running);
@@ -184,7 +184,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     act(w->http, w->fd, flags);
 }
 
-static void handle_gone(struct cs_http *http)
+static void handle_gone(struct cs_fetcher *http)
 {
     if (--http->handles > 0 || !http->stopping)
         return;
@@ -198,7 +198,7 @@ static void handle_gone(struct cs_http *http)
 static void watch_gone(uv_handle_t *handle)
 {
     struct socket_watch *w = (struct socket_watch *)handle;
-    struct cs_http *http = w->http;
+    struct cs_fetcher *http = w->http;
     free(w);
     handle_gone(http);
 }
@@ -206,7 +206,7 @@ static void watch_gone(uv_handle_t *handle)
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *of_socket)
 {
     (void)easy;
-    struct cs_http *http = user;
+    struct cs_fetcher *http = user;
     struct socket_watch *w = of_socket;
     if (what == CURL_POLL_REMOVE) {
         if (w) {
@@ -239,7 +239,7 @@ static void on_timer(uv_timer_t *timer)
 static int on_timeout(CURLM *multi, long ms, void *user)
 {
     (void)multi;
-    struct cs_http *http = user;
+    struct cs_fetcher *http = user;
     if (ms < 0)
         uv_timer_stop(&http->timer);
     else
@@ -416,7 +416,7 @@ static void deliver(struct cs_fetch *f)
         finish(f);
 }
 
-static void drain(struct cs_http *http)
+static void drain(struct cs_fetcher *http)
 {
     if (http->draining)
         return;
@@ -487,7 +487,7 @@ static void launch(struct cs_fetch *f)
     uv_timer_start(&f->http->kick, on_kick, 0, 0);
 }
 
-struct cs_fetch *cs_fetch_start(struct cs_http *http, const struct cs_fetch_request *r,
+struct cs_fetch *cs_fetch_start(struct cs_fetcher *http, const struct cs_fetch_request *r,
                                 const struct cs_fetch_events *events, void *ctx)
 {
     struct cs_fetch *f = CS_NEW(struct cs_fetch);
@@ -573,12 +573,12 @@ bool cs_fetch_type_is(struct cs_fetch *f, const char *type)
 
 /* The loop's side */
 
-uv_loop_t *cs_http_loop(struct cs_http *http)
+uv_loop_t *cs_fetcher_loop(struct cs_fetcher *http)
 {
     return http->loop;
 }
 
-int cs_http_start(uv_loop_t *loop, struct cs_http **http, struct cs_err *err)
+int cs_fetcher_start(uv_loop_t *loop, struct cs_fetcher **http, struct cs_err *err)
 {
     const struct cs_curl *curl;
     if (cs_curl_load(&curl, err) < 0)
@@ -587,7 +587,7 @@ int cs_http_start(uv_loop_t *loop, struct cs_http **http, struct cs_err *err)
     struct sigaction pipe_action;
     if (sigaction(SIGPIPE, NULL, &pipe_action) == 0 && pipe_action.sa_handler == SIG_DFL)
         signal(SIGPIPE, SIG_IGN);
-    struct cs_http *h = CS_NEW(struct cs_http);
+    struct cs_fetcher *h = CS_NEW(struct cs_fetcher);
     h->loop = loop;
     h->curl = curl;
     h->authorities = getenv("SSL_CERT_FILE");
@@ -615,7 +615,7 @@ static void part_gone(uv_handle_t *handle)
     handle_gone(handle->data);
 }
 
-void cs_http_stop(struct cs_http *http, void (*stopped)(void *ctx), void *ctx)
+void cs_fetcher_stop(struct cs_fetcher *http, void (*stopped)(void *ctx), void *ctx)
 {
     http->stopping = true;
     http->stopped = stopped;

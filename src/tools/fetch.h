@@ -45,7 +45,7 @@ struct cs_fetch_events {
 };
 
 /* Everything is copied but `events`. */
-struct cs_fetch *cs_fetch_start(struct cs_http *http, const struct cs_fetch_request *request,
+struct cs_fetch *cs_fetch_start(struct cs_fetcher *http, const struct cs_fetch_request *request,
                                 const struct cs_fetch_events *events, void *ctx);
 /* No event comes after it. NULL is allowed. */
 void cs_fetch_cancel(struct cs_fetch *fetch);
@@ -59,6 +59,6 @@ struct cs_str cs_fetch_header(struct cs_fetch *fetch, const char *name);
 bool cs_fetch_type_is(struct cs_fetch *fetch, const char *type);
 const char *cs_fetch_url(const struct cs_fetch *fetch); /* after redirects */
 
-uv_loop_t *cs_http_loop(struct cs_http *http);
+uv_loop_t *cs_fetcher_loop(struct cs_fetcher *http);
 
 #endif

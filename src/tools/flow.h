@@ -87,7 +87,7 @@ int cs_flow_store(struct cs_flow *f, const struct cs_tokens *tokens, struct cs_e
 void cs_flow_after(struct cs_flow *f, uint64_t ms, uv_timer_cb then);
 void cs_flow_stop_timer(struct cs_flow *f);
 
-struct cs_http *cs_oauth_http(struct cs_oauth *oauth);
+struct cs_fetcher *cs_oauth_http(struct cs_oauth *oauth);
 struct cs_grants *cs_oauth_grants(struct cs_oauth *oauth);
 
 #endif

@@ -59,7 +59,7 @@ struct exchange {
 
 struct server {
     struct cs_transport base;
-    struct cs_http *http;
+    struct cs_fetcher *http;
     const struct cs_server_config *config;
     struct cs_oauth *oauth;
     char *session, *version; /* of the legacy era */
@@ -90,7 +90,7 @@ static void stop_timer(struct exchange *x)
 
 static void after(struct exchange *x, uint64_t ms, uv_timer_cb then)
 {
-    uv_loop_t *loop = cs_http_loop(x->server->http);
+    uv_loop_t *loop = cs_fetcher_loop(x->server->http);
     if (!x->timer) {
         x->timer = CS_NEW(uv_timer_t);
         uv_timer_init(loop, x->timer);
@@ -659,8 +659,8 @@ static void http_close(struct cs_transport *t)
         after(bye, 0, on_goodbye);
 }
 
-int cs_http_new(struct cs_http *http, const struct cs_server_config *config, struct cs_oauth *oauth,
-                const struct cs_transport_events *events, void *ctx,
+int cs_http_new(struct cs_fetcher *http, const struct cs_server_config *config,
+                struct cs_oauth *oauth, const struct cs_transport_events *events, void *ctx,
                 struct cs_transport **transport, struct cs_err *err)
 {
     static const struct cs_transport_ops ops = {

@@ -80,7 +80,7 @@ struct cs_tools {
     struct cs_err publish_err;
     bool unpublished; /* a list or the configuration changed; the catalogue will follow */
 
-    struct cs_http *http;
+    struct cs_fetcher *http;
     struct cs_oauth *oauth;
     struct cs_model *model;
     struct cs_search *search;

@@ -226,8 +226,8 @@ static void choose_client(struct cs_flow *f)
         return;
     }
     if (cs_endpoint_check(f->issuer.authorization, f->url, "authorization endpoint", &err) < 0 ||
-        cs_listener_start(cs_http_loop(cs_oauth_http(f->oauth)), f->login.redirect, like, on_answer,
-                          f, &f->listener, &err) < 0) {
+        cs_listener_start(cs_fetcher_loop(cs_oauth_http(f->oauth)), f->login.redirect, like,
+                          on_answer, f, &f->listener, &err) < 0) {
         fail(f, &err);
         return;
     }

@@ -9,17 +9,17 @@
 #include "tools/url.h"
 
 #define REQUEST_MS 15000u
-#define EARLY      60 /* seconds before its end that a token is refreshed */
+#define EARLY      60 /* seconds before its end that a token is refreshed, at most */
 #define JUST_GOT   10 /* a token this young that is refused will not be better when refreshed */
 
 struct cs_oauth {
-    struct cs_http *http;
+    struct cs_fetcher *http;
     struct cs_grants *grants;
     struct cs_flow *flows;
     struct cs_buf token; /* what was lent last */
 };
 
-struct cs_http *cs_oauth_http(struct cs_oauth *oauth)
+struct cs_fetcher *cs_oauth_http(struct cs_oauth *oauth)
 {
     return oauth->http;
 }
@@ -48,7 +48,7 @@ void cs_flow_after(struct cs_flow *f, uint64_t ms, uv_timer_cb then)
 {
     if (!f->timer) {
         f->timer = CS_NEW(uv_timer_t);
-        uv_timer_init(cs_http_loop(f->oauth->http), f->timer);
+        uv_timer_init(cs_fetcher_loop(f->oauth->http), f->timer);
         f->timer->data = f;
     }
     uv_timer_start(f->timer, then, ms, 0);
@@ -345,7 +345,8 @@ static void try_refresh(uv_timer_t *timer)
 
 /* The public side */
 
-int cs_oauth_new(struct cs_http *http, const char *dir, struct cs_oauth **oauth, struct cs_err *err)
+int cs_oauth_new(struct cs_fetcher *http, const char *dir, struct cs_oauth **oauth,
+                 struct cs_err *err)
 {
     struct cs_grants *grants;
     if (cs_grants_open(dir, &grants, err) < 0)
@@ -378,6 +379,14 @@ static struct cs_flow *flow_of(struct cs_oauth *oauth, const struct cs_server_co
     return NULL;
 }
 
+/* Of one that lives shorter, in the last quarter of its life: where each new one ends those before
+ * it, one that is refreshed as soon as it is used is never good for a request. */
+static bool ends_soon(const struct cs_grant *g)
+{
+    int64_t quarter = (g->expires_at - g->obtained_at) / 4;
+    return g->expires_at && g->expires_at - now() < (quarter < EARLY ? quarter : EARLY);
+}
+
 struct cs_str cs_oauth_token(struct cs_oauth *oauth, const struct cs_server_config *server)
 {
     /* A token in the clear is everybody's. */
@@ -387,7 +396,7 @@ struct cs_str cs_oauth_token(struct cs_oauth *oauth, const struct cs_server_conf
     struct cs_grant *g = cs_grants_current(oauth->grants, server->url);
     if (!g)
         return (struct cs_str){0};
-    if (g->expires_at && g->expires_at - now() < EARLY && g->refresh && !flow_of(oauth, server))
+    if (ends_soon(g) && g->refresh && !flow_of(oauth, server))
         cs_flow_after(flow_new(oauth, server), 0, try_refresh);
     cs_buf_clear(&oauth->token);
     cs_buf_puts(&oauth->token, g->access);

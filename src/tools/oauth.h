@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "tools/transport.h"
 
-int cs_oauth_new(struct cs_http *http, const char *dir, struct cs_oauth **oauth,
+int cs_oauth_new(struct cs_fetcher *http, const char *dir, struct cs_oauth **oauth,
                  struct cs_err *err);
 void cs_oauth_free(struct cs_oauth *oauth);
 

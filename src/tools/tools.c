@@ -169,7 +169,7 @@ static const struct cs_client_events client_events = {
 
 static int need_http(struct cs_tools *t, struct cs_err *err)
 {
-    if (!t->http && cs_http_start(t->loop, &t->http, err) < 0)
+    if (!t->http && cs_fetcher_start(t->loop, &t->http, err) < 0)
         return -1;
     if (!t->oauth && cs_oauth_new(t->http, t->data_dir, &t->oauth, err) < 0)
         return -1;
@@ -529,7 +529,7 @@ void cs_tools_maybe_closed(struct cs_tools *t)
         if (!t->http_stopped) {
             t->http_stopped = true;
             cs_oauth_free(t->oauth);
-            cs_http_stop(t->http, on_http_stopped, t);
+            cs_fetcher_stop(t->http, on_http_stopped, t);
         }
         return;
     }

@@ -87,16 +87,16 @@ int cs_stdio_new(uv_loop_t *loop, const struct cs_server_config *server,
                  const struct cs_transport_events *events, void *ctx,
                  struct cs_transport **transport, struct cs_err *err);
 
-struct cs_http;  /* curl's multi handle on the loop; one for all HTTP servers */
-struct cs_oauth; /* tokens; see oauth.h */
+struct cs_fetcher; /* curl's multi handle on the loop; one for all HTTP servers */
+struct cs_oauth;   /* tokens; see oauth.h */
 
 /* Loads libcurl at first; CS_MISSING if it is not installed. Stop it after its transports are
  * closed and its cs_oauth is freed. */
-int cs_http_start(uv_loop_t *loop, struct cs_http **http, struct cs_err *err);
-void cs_http_stop(struct cs_http *http, void (*stopped)(void *ctx), void *ctx);
+int cs_fetcher_start(uv_loop_t *loop, struct cs_fetcher **http, struct cs_err *err);
+void cs_fetcher_stop(struct cs_fetcher *http, void (*stopped)(void *ctx), void *ctx);
 
-int cs_http_new(struct cs_http *http, const struct cs_server_config *server, struct cs_oauth *oauth,
-                const struct cs_transport_events *events, void *ctx,
+int cs_http_new(struct cs_fetcher *http, const struct cs_server_config *server,
+                struct cs_oauth *oauth, const struct cs_transport_events *events, void *ctx,
                 struct cs_transport **transport, struct cs_err *err);
 
 #endif

@@ -101,8 +101,8 @@ struct cs_watch {
     struct cs_fold *fold;
     struct cs_alerts *alerts;
     struct cs_herald *herald;
-    struct cs_otlp *otlp; /* NULL: no endpoint */
-    struct cs_http *http; /* NULL: nothing was posted yet */
+    struct cs_otlp *otlp;    /* NULL: no endpoint */
+    struct cs_fetcher *http; /* NULL: nothing was posted yet */
     struct cs_counters counters;
     unsigned parts; /* that are not closed yet; and questions that are not answered */
     bool closing;
@@ -113,6 +113,6 @@ struct cs_watch {
 /* One of its parts is closed, or one of its questions answered. */
 void cs_watch_part_over(struct cs_watch *watch);
 /* NULL: libcurl is missing, `err` says so. */
-struct cs_http *cs_watch_http(struct cs_watch *watch, struct cs_err *err);
+struct cs_fetcher *cs_watch_http(struct cs_watch *watch, struct cs_err *err);
 
 #endif

@@ -206,7 +206,7 @@ static void start(struct cs_poster *p)
     const char *headers[] = {"Content-Type: application/json", NULL, NULL};
     char signature[CS_SIGNATURE];
     struct cs_err err = {0};
-    struct cs_http *http = cs_watch_http(p->watch, &err);
+    struct cs_fetcher *http = cs_watch_http(p->watch, &err);
     if (!http) {
         say_failed(p, 0, &err);
         while (p->head)

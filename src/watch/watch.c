@@ -48,9 +48,9 @@ void cs_watch_refused(struct cs_watch *w, const char *why)
     w->counters.refused += !rate;
 }
 
-struct cs_http *cs_watch_http(struct cs_watch *w, struct cs_err *err)
+struct cs_fetcher *cs_watch_http(struct cs_watch *w, struct cs_err *err)
 {
-    if (!w->http && cs_http_start(w->loop, &w->http, err) < 0)
+    if (!w->http && cs_fetcher_start(w->loop, &w->http, err) < 0)
         w->http = NULL;
     return w->http;
 }
@@ -73,7 +73,7 @@ void cs_watch_part_over(struct cs_watch *w)
     if (--w->parts || !w->closing)
         return;
     if (w->http)
-        cs_http_stop(w->http, on_http_stopped, w);
+        cs_fetcher_stop(w->http, on_http_stopped, w);
     else
         on_http_stopped(w);
 }

@@ -160,12 +160,27 @@ def test_a_refused_token_is_refreshed_once_for_all_calls(t):
 
 
 def test_a_token_is_refreshed_before_it_ends(t):
-    with oauth(t, "--expires", "30") as server:
+    with oauth(t) as server:
         t.equal(login(t, server.url), None)
+        now = int(time.time())
+        edit(t, obtained_at=now - 3570, expires_at=now + 30)
         server.requests()
         events = probe(t, server.url, "--oauth", t.dir, "connect", *["sleep", "500", "call", "fine", "{}"] * 4)
-        t.matches(said(events["done"][-1]), "token-[2-9]")
-        t.true(tokens_asked(server, "refresh_token"), "it was refreshed without being refused")
+        t.equal(said(events["done"][-1]), "token-2")
+        t.equal(len(tokens_asked(server, "refresh_token")), 1, "it was refreshed without being refused, once")
+
+
+def test_a_token_that_lives_shortly_is_used_before_it_is_refreshed(t):
+    with oauth(t, "--expires", "3000") as server:
+        t.equal(login(t, server.url), None)
+        now = int(time.time())
+        edit(t, obtained_at=now, expires_at=now + 50)
+        server.requests()
+        t.equal(said(call(t, server.url, "fine", "--oauth", t.dir)), "token-1")
+        t.equal(tokens_asked(server, "refresh_token"), [], "tokens asked for")
+        edit(t, obtained_at=now - 40, expires_at=now + 10)
+        events = probe(t, server.url, "--oauth", t.dir, "connect", *["sleep", "500", "call", "fine", "{}"] * 4)
+        t.equal(said(events["done"][-1]), "token-2", "in the last quarter")
 
 
 def test_when_nothing_helps_a_person_must_log_in(t):

@@ -27,7 +27,7 @@ struct person {
     uv_loop_t *loop;
     struct cs_client *client;
     struct cs_oauth *oauth;
-    struct cs_http *http;
+    struct cs_fetcher *http;
     struct cs_server_config server;
     struct cs_buf tools; /* the newest list */
     struct cs_arena arena;
@@ -396,7 +396,8 @@ int main(int argc, char **argv)
                                          .client_secret = text(&p, &context, "client_secret"),
                                          .timeout_ms = PATIENCE_MS,
                                          .max_result_bytes = CS_CALL_RESULT_MAX};
-    if (cs_http_start(p.loop, &p.http, &err) < 0 || cs_oauth_new(p.http, dir, &p.oauth, &err) < 0) {
+    if (cs_fetcher_start(p.loop, &p.http, &err) < 0 ||
+        cs_oauth_new(p.http, dir, &p.oauth, &err) < 0) {
         fprintf(stderr, "conformance_client: %s\n", err.msg);
         return 2;
     }
@@ -410,7 +411,7 @@ int main(int argc, char **argv)
     while (!closed && uv_run(p.loop, UV_RUN_ONCE))
         ;
     cs_oauth_free(p.oauth);
-    cs_http_stop(p.http, NULL, NULL);
+    cs_fetcher_stop(p.http, NULL, NULL);
     uv_run(p.loop, UV_RUN_DEFAULT);
     int left = uv_loop_close(p.loop);
     cs_buf_done(&p.tools);

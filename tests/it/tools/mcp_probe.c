@@ -503,7 +503,7 @@ static void start_http(struct probe *p, const char *url)
     p->server.is_http = true;
     p->server.url = url;
     p->server.headers = p->headers;
-    if (cs_http_start(p->loop, &p->options.http, &err) < 0 ||
+    if (cs_fetcher_start(p->loop, &p->options.http, &err) < 0 ||
         (p->tokens && cs_oauth_new(p->options.http, p->tokens, &p->options.oauth, &err) < 0)) {
         fprintf(stderr, "mcp_probe: %s\n", err.msg);
         exit(2);
@@ -559,7 +559,7 @@ int main(int argc, char **argv)
         ;
     cs_oauth_free(p.options.oauth);
     if (p.options.http)
-        cs_http_stop(p.options.http, NULL, NULL);
+        cs_fetcher_stop(p.options.http, NULL, NULL);
     uv_run(p.loop, UV_RUN_DEFAULT);
     printf("{\"event\":\"closed\",\"clean\":%s,\"ms\":%" PRIu64 "}\n", closed ? "true" : "false",
            (uv_hrtime() - begun) / 1000000);
