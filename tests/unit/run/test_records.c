@@ -453,7 +453,8 @@ static void one_at_a_time_in_a_session_and_nobody_else_waits(void **state)
 {
     (void)state;
     struct play first = {0}, second = {0}, third = {0}, strict = {0}, cancelled = {0};
-    struct cs_request request = in_session("console.log('on'); for (let i = 0; i < 20; i++) await "
+    /* Long enough for all that happens meanwhile, on a busy machine too. */
+    struct cs_request request = in_session("console.log('on'); for (let i = 0; i < 400; i++) await "
                                            "new Promise(r => setTimeout(r, 10)); state.a = 1");
     world.order = 0;
     begin(&first, &request);
