@@ -117,6 +117,7 @@ struct cs_run {
 
     /* record.c */
     bool on_record, beginning, end_stored;
+    bool end_waits;             /* for entries that are on their way */
     bool admitted, told;        /* it has its session, if any; and watchers have heard `begun` */
     uv_timer_t *soon;           /* until they do, if it joins one that has told them */
     bool is_joiner;             /* it does not run: another one has the same key, */

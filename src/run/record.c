@@ -285,8 +285,12 @@ void cs_record_flown(struct cs_run *run, const struct cs_err *err)
         else
             cs_run_cancel(run);
     }
-    if (run->end_stored)
+    if (run->end_stored) {
         stored(run);
+    } else if (run->end_waits && !cs_trail_busy(run)) {
+        run->end_waits = false;
+        cs_run_go(run);
+    }
 }
 
 /* The entry of its end has its place in the chain, and the answer says which. */
@@ -352,7 +356,9 @@ int cs_step_end(struct cs_run *run, struct cs_err *err)
 {
     struct cs_result *r = &run->result;
     (void)err;
-    if (cs_journal_busy(run)) {
+    /* If entries were refused, others may come back, which its end has to take along. */
+    run->end_waits = run->record_error.code != CS_OK && cs_trail_busy(run);
+    if (run->end_waits || cs_journal_busy(run)) {
         run->step--; /* it comes back */
         return CS_LATER;
     }
