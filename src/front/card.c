@@ -108,12 +108,8 @@ const char *cs_card_left(int64_t ms, char text[CS_CARD_LEFT])
 static void put_head(struct view *v, const struct cs_approval_row *row)
 {
     char left[CS_CARD_LEFT], moment[CS_TIME_TEXT];
-    bool call = cs_str_is(row->kind, "call");
     put_level(v, row->risk);
-    fprintf(v->f, "  %s%s%s  ", style(v, "\033[1m"),
-            cs_card_sent(v->card) ? "a call may have been made already; is it sent again?"
-            : call                ? "a program asks to call a tool"
-                                  : "a program asks to run",
+    fprintf(v->f, "  %s%s%s  ", style(v, "\033[1m"), cs_card_title(v->card, row->kind),
             style(v, "\033[0m"));
     put(v, row->id);
     if (cs_str_is(row->state, "pending"))

@@ -129,6 +129,13 @@ uint32_t cs_card_lines_gap(const struct cs_card_lines *lines, size_t i)
     return here > before + 1 ? here - before - 1 : 0;
 }
 
+const char *cs_card_title(struct cs_json_val card, struct cs_str kind)
+{
+    if (cs_card_sent(card))
+        return "a call may have been made already; is it sent again?";
+    return cs_str_is(kind, "call") ? "a program asks to call a tool" : "a program asks to run";
+}
+
 bool cs_card_sent(struct cs_json_val card)
 {
     return cs_json_type(cs_json_get(cs_json_get(card, "call"), "sent_at")) == CS_JSON_STRING;

@@ -40,5 +40,7 @@ uint32_t cs_card_lines_gap(const struct cs_card_lines *lines, size_t i);
 
 /* Is it about a call that was sent before, and may have taken effect? */
 bool cs_card_sent(struct cs_json_val card);
+/* What is asked, in a line. `kind` is that of its row. */
+const char *cs_card_title(struct cs_json_val card, struct cs_str kind);
 
 #endif

@@ -364,11 +364,8 @@ static void put_code(struct page *p, size_t room)
 
 static void compose(struct page *p, const struct cs_approval_row *row)
 {
-    bool sent = cs_card_sent(p->card);
     cs_buf_printf(p->out, "%.*s risk: %s\n", CS_STR_ARG(row->risk),
-                  sent ? "a call may have been made already; is it sent again?"
-                  : cs_str_is(row->kind, "call") ? "a program wants to call a tool"
-                                                 : "a program wants to run");
+                  cs_card_title(p->card, row->kind));
     line(p, "Why it is asked", text_of(p, p->card, "why"));
     line(p, "For", text_of(p, p->card, "principal"));
     line(p, "It is to", text_of(p, p->card, "intent"));

@@ -142,7 +142,7 @@ static void it_waits_without_a_turn_and_runs_when_somebody_says_so(void **state)
     has(&people.card, "\"code\":\"const f = new Function");
     has(&people.card, "\"inputs_preview\":\"{\\\"by\\\": 2}\"");
     has(&people.card, "\"intent\":\"to double it\"");
-    has(&people.text, "HIGH risk: a program wants to run");
+    has(&people.text, "HIGH risk: a program asks to run");
     has(&people.text, "const f = new Function");
     /* There is one turn, and this one does not have it. */
     perform(&other, &low);

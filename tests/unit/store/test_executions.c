@@ -253,16 +253,23 @@ static int owners(struct fixture *f)
     return count;
 }
 
+/* Its pid. */
+static pid_t another_dies(const struct fixture *f)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        die_while_one_runs(f->dir);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return child;
+}
+
 static void what_a_dead_process_ran_is_cancelled(void **state)
 {
     struct fixture *f = *state;
     begin(f, "exec_mine", "default");
-    pid_t child = fork();
-    if (child == 0)
-        die_while_one_runs(f->dir);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    another_dies(f);
     get(f, "exec_lost", "default");
     assert_str_is(f->executions[0].status, "running");
 
@@ -300,11 +307,7 @@ static void a_store_that_is_closed_is_gone_too(void **state)
 static void the_living_notice_the_dead_when_they_tidy_up(void **state)
 {
     struct fixture *f = *state;
-    pid_t child = fork();
-    if (child == 0)
-        die_while_one_runs(f->dir);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    another_dies(f);
     assert_int_equal(F(f, cs_store_executions_forget, f_stored, 0), CS_OK);
     get(f, "exec_lost", "default");
     assert_str_is(f->executions[0].status, "cancelled");
@@ -314,11 +317,7 @@ static void the_living_notice_the_dead_when_they_tidy_up(void **state)
 static void who_looks_is_not_taken_for_who_died(void **state)
 {
     struct fixture *f = *state;
-    pid_t child = fork();
-    if (child == 0)
-        die_while_one_runs(f->dir);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    pid_t child = another_dies(f);
     char path[128], name[400], its[20];
     snprintf(path, sizeof path, "%s/owners", f->dir);
     snprintf(its, sizeof its, "%d-", (int)child);
