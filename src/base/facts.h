@@ -29,6 +29,7 @@
 #define CS_BASE_FACTS_H
 
 #define CS_LATE_TOOL "judgeImport" /* of the server "caisson" */
+#define CS_LATE_MOST 4000 /* such calls of one execution: each is about a module at least */
 
 /* clang-format off */
 /* kind, its word. What `name` (and `via`, `key`) hold:

@@ -311,9 +311,10 @@ static bool on_call(struct cs_job *j, const struct cs_frame *f)
     if (!cs_field_str(&body, &server) || !cs_field_str(&body, &tool) ||
         !cs_field_str(&body, &arguments))
         return false;
-    /* What it imports is no call of a tool; how often it may is for whoever answers. */
+    /* What it imports is no call of a tool; how often it may is for whoever answers, up to what a
+     * worker that is what it says can ask. */
     bool is_late = cs_str_is(server, "caisson") && cs_str_is(tool, CS_LATE_TOOL);
-    if (!is_late && ++j->calls > j->limits.tool_calls) {
+    if (is_late ? ++j->imports > CS_LATE_MOST : ++j->calls > j->limits.tool_calls) {
         cs_job_decide_limit(j, CS_LIMIT_TOOL_CALLS);
     } else if (!cs_job_open_call(j, f->id, arguments.len)) {
         struct cs_err err = {0};

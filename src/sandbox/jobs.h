@@ -117,7 +117,7 @@ struct cs_job {
     uv_work_t batch_work;
     struct cs_file_job *missing; /* modules that `module` was asked for */
     int next_servers;            /* takes the place of /mcp-servers before the next batch; or -1 */
-    unsigned calls;
+    unsigned calls, imports;     /* that it has asked for */
     struct cs_open_call {
         uint64_t id;
         size_t bytes;

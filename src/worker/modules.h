@@ -7,10 +7,11 @@
 #ifndef CS_WORKER_MODULES_H
 #define CS_WORKER_MODULES_H
 
+#include "base/facts.h"
 #include "worker/host.h"
 #include "worker/resolve.h"
 
-#define CS_MODULES_MAX      4000
+#define CS_MODULES_MAX      CS_LATE_MOST
 #define CS_MODULES_TEXT_MAX (64u * CS_MIB)
 
 /* What an import asked for; equal requests share one. */

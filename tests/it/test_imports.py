@@ -280,6 +280,12 @@ def test_guests_cannot_either(t):
     t.equal(judged(t), [], "what was judged")
 
 
+def test_a_guest_that_pretends_to_import_is_ended(t):
+    done = t.run("import caisson\nfor i in range(5000):\n    try:\n        caisson.call('caisson', 'judgeImport', {})\n"
+                 "    except Exception:\n        pass\nprint('all of them')", "-o", "json", language="python")
+    t.equal(done.json()["error"]["limit"]["name"], "tool_calls", "limit")
+
+
 def test_too_many_imports(t):
     files = {"m%d" % i: "export default %d;" % i for i in range(201)}
     e = t.envelope("""
